@@ -1,0 +1,165 @@
+"""
+Bytes -> findings, and messages on the way.
+
+Law: nothing is raised for bad input; every finding says what was found, where, and what it clashes with.
+A stream and stored messages are told apart value by value.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .findings import Collector, Finding
+from .fold import Folder
+from .lifecycle import KEEP_ENDED
+from .stored import check_message
+from .wire import EventReader, Framer, StoredMessage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from .draft import Wire
+    from .table import Plan
+
+
+class Checked(NamedTuple):
+    """What came out of a stream: one message per reply as a dict on the wire, and what is wrong."""
+
+    messages: list[Wire]
+    findings: list[Finding]
+
+
+class Checker:
+    """
+    Checks a stream while it runs: feed bytes, cut anywhere; look at `findings()` at any time.
+
+    The messages grow in `folder`.
+    """
+
+    def __init__(self, *, keep_ended: int = KEEP_ENDED, folder: Folder | None = None) -> None:
+        self.folder = folder if folder is not None else Folder(keep_ended=keep_ended)
+        self.folder.lifecycle.report = self._out_of_order
+        self.events = 0  #: events seen, broken ones included
+        self.stored: list[Wire] = []  #: messages that stood where events were expected
+        self._framer = Framer()
+        self._reader = EventReader()
+        self._collector = Collector()
+        self._line: int | None = None
+        self._framed = 0
+
+    @property
+    def form(self) -> str:
+        """Which form the bytes have: jsonl, json or sse; empty before it is known."""
+        return self._framer.form
+
+    def feed(self, data: bytes) -> None:
+        """Read bytes."""
+        self._read(self._framer.feed(data))
+
+    def finish(self) -> list[Finding]:
+        """Read what is left at the end of the input, and give all findings by place."""
+        self._read(self._framer.finish())
+        self.finish_events()
+        return self.findings()
+
+    def feed_event(self, event: Any) -> None:
+        """Check an event of either model family."""
+        index = self.events
+        self.events += 1
+        self._apply(event, index)
+
+    def finish_events(self) -> None:
+        """Say what is wrong with the stream stopping here."""
+        self._line = None
+        self.folder.lifecycle.index = self.events
+        self.folder.lifecycle.finish()
+
+    def findings(self) -> list[Finding]:
+        """Give what was found so far, by place."""
+        return list(self._collector)
+
+    def _read(self, frames: Iterator[tuple[int, bytes]]) -> None:
+        read = self._reader.read
+        remarks = self._reader.remarks
+        for line, data in frames:
+            index = self.events
+            self._line = line
+            event = read(data)
+            if remarks:
+                self._remark(index)
+            if type(event) is StoredMessage:
+                self.stored.append(event.wire)
+                check_message(event.wire, len(self.stored) - 1, line, self._collector)
+            elif event is not None:
+                self.events += 1
+                self._apply(event, index)
+            elif data.strip() != b"[DONE]":
+                self.events += any(remark.rule.startswith("event.") and remark.type for remark in remarks)
+        self._say_problems()
+
+    def _apply(self, event: Any, index: int) -> None:
+        try:
+            datetime.fromisoformat(event.created_at)
+        except ValueError:
+            self._collector.add(
+                "event.not-timestamp",
+                (type(event).__name__,),
+                index=index,
+                line=self._line,
+                pointer="/created_at",
+                values={"type": type(event).__struct_config__.tag, "detail": f"created_at is {event.created_at[:40]!r}"},
+            )
+        self.folder.index = index
+        self.folder.feed(event)
+
+    def _remark(self, index: int) -> None:
+        for rule, detail, pointer, name in self._reader.remarks:
+            self._collector.add(rule, (name, pointer), index=index, line=self._line, pointer=pointer, values={"type": name, "detail": detail})
+
+    def _say_problems(self) -> None:
+        for rule, line, detail in self._framer.problems:
+            self._collector.add(rule, (), index=self.events, line=line or None, values={"detail": detail})
+        self._framer.problems.clear()
+
+    def _out_of_order(  # noqa: PLR0913  the form of Report
+        self,
+        rule: str,
+        *,
+        plan: Plan | None,
+        reply_id: str,
+        key: str,
+        state: str = "",
+        since: int | None = None,
+        pointer: str = "",
+        detail: str = "",
+    ) -> None:
+        self._collector.add(
+            rule,
+            (reply_id, key),
+            index=self.folder.lifecycle.index,
+            line=self._line,
+            pointer=pointer,
+            related=since,
+            reply_id=reply_id,
+            values={"type": plan.type if plan else "", "key": repr(key), "state": state, "detail": detail, "reply_id": repr(reply_id)},
+        )
+
+
+def check(data: bytes | Iterable[Any]) -> list[Finding]:
+    """Check a whole stream: bytes in any form that `wire` reads, or events of either model family."""
+    return check_and_fold(data).findings
+
+
+def check_and_fold(data: bytes | Iterable[Any]) -> Checked:
+    """Check and fold a whole stream in one pass: bytes in any form that `wire` reads, or events."""
+    checker = Checker()
+    if isinstance(data, bytes | bytearray | memoryview):
+        checker.feed(bytes(data))
+        findings = checker.finish()
+    else:
+        for event in data:
+            checker.feed_event(event)
+        checker.finish_events()
+        findings = checker.findings()
+    return Checked(checker.folder.snapshots(), findings)

@@ -1,0 +1,202 @@
+"""
+A message under construction.
+
+Law: work is linear in the bytes that come in. Text is written into a buffer and bytes into a bytearray,
+and they are joined when somebody looks; a snapshot costs its message and shares nothing with the draft.
+"""
+
+from __future__ import annotations
+
+import binascii
+from functools import cache
+from io import StringIO
+from typing import Any, cast
+
+import msgspec
+
+from eventfold_models.tables import CHILDREN, FIELDS, REQUIRED, UNIONS
+
+Wire = dict[str, Any]
+
+def copy_json(value: Any) -> Any:
+    """Copy a JSON value, so that nobody's later change shows in the other."""
+    if isinstance(value, dict):
+        return {key: copy_json(item) for key, item in cast("Wire", value).items()}
+    if isinstance(value, list):
+        return [copy_json(item) for item in cast("list[Any]", value)]
+    return value
+
+
+@cache
+def _fields_of(struct: type[msgspec.Struct]) -> tuple[tuple[str, bool], ...]:
+    """Give the names of a struct's fields, and whether each is required."""
+    return tuple((field.name, field.required) for field in msgspec.structs.fields(struct))
+
+
+def class_of(value: Wire, name: str) -> str:
+    """Give the class of a value of a class or union: the member that its tag names."""
+    if name not in UNIONS:
+        return name
+    tag, members = UNIONS[name]
+    return members.get(str(value.get(tag)), "")
+
+
+def wire_of(value: Any, name: str) -> Any:
+    """
+    Write a value of a class or union, or a list of them, as a dict of its own.
+
+    Takes what events carry: structs, or dicts when the struct would have lost something. Absent and
+    optional null fields are left out; unknown fields are kept.
+    """
+    if isinstance(value, msgspec.Struct):
+        config = value.__struct_config__
+        wire: Wire = {config.tag_field: config.tag} if config.tag_field else {}
+        for key, required in _fields_of(type(value)):
+            item = getattr(value, key)
+            if item is not msgspec.UNSET and (item is not None or required):
+                wire[key] = copy_json(item) if isinstance(item, dict) else wire_of(item, "")
+        return wire
+    if isinstance(value, list):
+        return [wire_of(item, name) for item in cast("list[Any]", value)]
+    if isinstance(value, dict):
+        fields = cast("Wire", value)
+        name = class_of(fields, name)
+        children = CHILDREN.get(name, {})
+        optional = set(FIELDS.get(name, ())).difference(REQUIRED.get(name, ()))
+        return {
+            key: wire_of(item, children[key]) if key in children else copy_json(item)
+            for key, item in fields.items()
+            if item is not None or key not in optional
+        }
+    return value
+
+
+class TextDraft:
+    """A block (or tool call) whose text grows in one field."""
+
+    __slots__ = ("buffer", "field", "length", "wire")
+
+    def __init__(self, field: str, wire: Wire) -> None:
+        self.field = field
+        self.wire = wire
+        self.buffer = StringIO()
+        self.length = self.buffer.write(wire[field])
+
+    def append(self, text: str) -> None:
+        """Add text at the end."""
+        self.length += self.buffer.write(text)
+
+    def replace(self, text: str) -> None:
+        """Put text in place of all there is."""
+        self.buffer = StringIO()
+        self.length = self.buffer.write(text)
+
+    def repeated_by(self, delta: str) -> bool:
+        """Tell whether a delta, just appended, is longer than all the text before it and begins with it."""
+        before = self.length - len(delta)
+        return len(delta) > before and self.buffer.getvalue()[:before] == delta[:before]
+
+    def snapshot(self) -> Wire:
+        """Give the block as it stands."""
+        return {**{key: copy_json(value) for key, value in self.wire.items()}, self.field: self.buffer.getvalue()}
+
+
+class DataDraft:
+    """A data block: bytes that grow, or a URL."""
+
+    __slots__ = ("data", "source", "wire")
+
+    def __init__(self, wire: Wire, source: Wire, data: bytes = b"") -> None:
+        self.wire = wire
+        self.source = source
+        self.data: bytearray | None = bytearray(data)
+
+    def set_url(self, url: str) -> None:
+        """Make a URL the whole content."""
+        self.source = {"type": "url", "url": url, "media_type": self.source["media_type"]}
+        self.data = None
+
+    def snapshot(self) -> Wire:
+        """Give the block as it stands. Bytes are encoded as one base64 document."""
+        source = copy_json(self.source)
+        if self.data is not None:
+            source["data"] = binascii.b2a_base64(self.data, newline=False).decode("ascii")
+        return {**{key: copy_json(value) for key, value in self.wire.items()}, "source": source}
+
+
+class WholeDraft:
+    """A block that came whole."""
+
+    __slots__ = ("wire",)
+
+    def __init__(self, wire: Wire) -> None:
+        self.wire = wire
+
+    def snapshot(self) -> Wire:
+        """Give the block."""
+        return copy_json(self.wire)
+
+
+class ResultDraft:
+    """A tool result: an output that came whole, or parts that grow."""
+
+    __slots__ = ("output", "parts", "wire")
+
+    def __init__(self, wire: Wire) -> None:
+        self.wire = wire
+        #: What came whole, as text or blocks; None while the output is made of parts.
+        self.output: Any = None
+        self.parts: list[TextDraft | DataDraft | WholeDraft] = []
+
+    def append_text(self, text: str) -> None:
+        """Add text to the last part, or to a new one whose id is derived from its place."""
+        self.open_output()
+        last = self.parts[-1] if self.parts else None
+        if not isinstance(last, TextDraft):
+            last = TextDraft("text", {"type": "text", "id": self._place(), "text": ""})
+            self.parts.append(last)
+        last.append(text)
+
+    def open_output(self) -> None:
+        """Make parts of an output that came whole, so that it can grow."""
+        if isinstance(self.output, str):
+            self.parts = [TextDraft("text", {"type": "text", "id": self._place(), "text": self.output})]
+        elif self.output is not None:
+            self.parts = [TextDraft("text", block) if block.get("type") == "text" else WholeDraft(block) for block in self.output]
+        self.output = None
+
+    def clear(self) -> None:
+        """Forget the output."""
+        self.output = None
+        self.parts = []
+
+    def snapshot(self) -> Wire:
+        """Give the result as it stands."""
+        output = [part.snapshot() for part in self.parts] if self.output is None else copy_json(self.output)
+        return {**{key: copy_json(value) for key, value in self.wire.items()}, "output": output}
+
+    def _place(self) -> str:
+        return f"{self.wire['id']}/{len(self.parts)}"
+
+
+BlockDraft = TextDraft | DataDraft | WholeDraft | ResultDraft
+
+
+class MessageDraft:
+    """A message: its head, its blocks in the order of their starts, and its end."""
+
+    __slots__ = ("content", "head", "tail", "usage")
+
+    def __init__(self, head: Wire) -> None:
+        self.head = head
+        self.content: list[BlockDraft] = []
+        self.usage: dict[str, int] | None = None
+        self.tail: Wire = {}
+
+    def snapshot(self) -> Wire:
+        """Give the message as it stands."""
+        wire: Wire = {key: copy_json(value) for key, value in self.head.items()}
+        wire["content"] = [block.snapshot() for block in self.content]
+        if self.usage is not None:
+            wire["usage"] = dict(self.usage)
+        return wire | {key: copy_json(value) for key, value in self.tail.items()}

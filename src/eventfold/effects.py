@@ -1,0 +1,294 @@
+"""
+What each effect does to the message.
+
+Law: an effect looks at the event and at what it builds, never at a state: whether it is in order was
+decided by the table. The names are those of schemas/meta/lifecycle.json, each explained in
+schemas/README.md. Nothing of an event is shared with the message.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from eventfold_models.tables import BLOCKS, CHILDREN, DEFAULTS, FIELDS
+
+from .draft import DataDraft, MessageDraft, ResultDraft, TextDraft, WholeDraft, copy_json, wire_of
+from .lifecycle import Breach
+from .table import field_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .lifecycle import Effect, Instance, Reply
+
+#: The effects, by name.
+EFFECTS: dict[str, Effect] = {}
+
+#: Which field of a block grows. The others are data blocks.
+GROWING = {"text": "text", "thinking": "thinking", "tool_call": "input"}
+
+_USAGE = FIELDS["Usage"]
+
+
+def _effect(function: Effect) -> Effect:
+    EFFECTS[function.__name__] = function  # pyright: ignore[reportAttributeAccessIssue]
+    return function
+
+
+@_effect
+def open_message(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
+    """Begin the message: the reply's id, the speaker's name and role."""
+    del instance, item
+    reply.role = event.role or DEFAULTS["ReplyStartEvent"]["role"]
+    head = {"id": event.reply_id, "name": event.name, "role": reply.role, "created_at": event.created_at}
+    reply.draft = MessageDraft(head)
+    _update_metadata(head, event)
+
+
+@_effect
+def close_message(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
+    """End the message: time, reason, error, structured output; metadata is updated."""
+    del instance, item
+    draft: MessageDraft = reply.draft
+    draft.tail["finished_at"] = event.created_at
+    draft.tail["finished_reason"] = event.finished_reason or DEFAULTS["ReplyEndEvent"]["finished_reason"]
+    children = CHILDREN["ReplyEndEvent"]
+    for name in ("structured_output", "error"):
+        value = field_of(event, name)
+        if value is not None:
+            draft.tail[name] = wire_of(value, children[name]) if name in children else copy_json(value)
+    _update_metadata(draft.head, event)
+
+
+@_effect
+def add_usage(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
+    """Add the tokens of a model call to the message's usage."""
+    del instance, item
+    spent = reply.draft.usage or dict.fromkeys(_USAGE, 0)
+    reply.draft.usage = {name: spent.get(name, 0) + (getattr(event, name) or 0) for name in _USAGE}
+
+
+@_effect
+def open_block(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
+    """Begin an empty text, thinking or data block."""
+    del item
+    kind = instance.kind or ""
+    wire: dict[str, Any] = {"type": kind, "id": instance.key}
+    if kind in GROWING:
+        wire[GROWING[kind]] = ""
+        wire["created_at"] = event.created_at
+        instance.draft = TextDraft(GROWING[kind], wire)
+    else:
+        if field_of(event, "name") is not None:
+            wire["name"] = event.name
+        wire["created_at"] = event.created_at
+        instance.draft = DataDraft(wire, _bytes_of(event.media_type))
+    reply.draft.content.append(instance.draft)
+
+
+@_effect
+def append_text(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
+    """Append the delta to the block's text."""
+    del reply, item
+    instance.draft.append(event.delta)
+
+
+@_effect
+def append_bytes(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
+    """Append the decoded bytes to the data block."""
+    del reply, event
+    instance.draft.data += item
+
+
+@_effect
+def set_url(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
+    """Make the URL the whole content of the data block."""
+    del reply, item
+    instance.draft.set_url(event.url)
+
+
+@_effect
+def close_block(reply: Reply, instance: Instance, event: Any, item: Any) -> Breach | None:
+    """End the block: time, final text if there is one, provider fields."""
+    del reply, item
+    text = field_of(event, "text")
+    if text is not None:
+        instance.draft.replace(text)
+    instance.draft.wire["finished_at"] = event.created_at
+    return _set_extra(instance, event)
+
+
+@_effect
+def add_hint(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
+    """Add a whole hint block."""
+    del item
+    wire: dict[str, Any] = {"type": instance.kind, "id": instance.key, "hint": wire_of(event.hint, CHILDREN["HintBlockEvent"]["hint"])}
+    if field_of(event, "source") is not None:
+        wire["source"] = event.source
+    wire["created_at"] = wire["finished_at"] = event.created_at
+    instance.draft = WholeDraft(wire)
+    reply.draft.content.append(instance.draft)
+
+
+@_effect
+def open_call(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
+    """Begin a pending tool call with empty arguments."""
+    del item
+    _add_call(reply, instance, {"name": event.tool_call_name, "input": "", "state": "pending", "created_at": event.created_at})
+
+
+@_effect
+def append_arguments(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
+    """Append the delta to the call's arguments."""
+    append_text(reply, instance, event, item)
+
+
+@_effect
+def close_call(reply: Reply, instance: Instance, event: Any, item: Any) -> Breach | None:
+    """End the arguments: time, provider fields."""
+    return close_block(reply, instance, event, item)
+
+
+@_effect
+def create_call(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
+    """Add the call that a request carries."""
+    wire = wire_of(item, BLOCKS["tool_call"])
+    _add_call(reply, instance, {**wire, "created_at": wire.get("created_at", event.created_at)})
+
+
+@_effect
+def ask_call(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
+    """Mark the call asking; take the suggested rules and unknown fields of the request."""
+    del reply, event
+    _take_request(instance, item, "asking")
+
+
+@_effect
+def submit_call(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
+    """Mark the call submitted; take the suggested rules and unknown fields of the request."""
+    del reply, event
+    _take_request(instance, item, "submitted")
+
+
+@_effect
+def confirm_call(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
+    """Mark the call allowed, with the name and input that the user confirmed."""
+    del reply, event
+    call = field_of(item, "tool_call")
+    instance.draft.wire.update(state="allowed", name=field_of(call, "name"))
+    instance.draft.replace(field_of(call, "input"))
+
+
+@_effect
+def finish_call(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
+    """Mark the call finished."""
+    del reply, event, item
+    instance.draft.wire["state"] = "finished"
+
+
+@_effect
+def open_result(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
+    """Begin a running result without output."""
+    del item
+    _add_result(reply, instance, {"name": event.tool_call_name, "output": [], "state": "running", "created_at": event.created_at})
+
+
+@_effect
+def append_output(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
+    """Append the delta to the result's last text, or begin a new one after data."""
+    del reply, item
+    instance.result.append_text(event.delta)
+
+
+@_effect
+def open_part(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
+    """Begin a data block inside the result."""
+    del reply, item
+    instance.draft = DataDraft({"type": "data", "id": instance.key}, _bytes_of(event.media_type))
+    if instance.owner is not None:
+        instance.owner.result.open_output()
+        instance.owner.result.parts.append(instance.draft)
+
+
+@_effect
+def clear_output(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
+    """Forget the output that came from outside, since the agent streams it again."""
+    del reply, event, item
+    instance.result.clear()
+    instance.parts.clear()
+
+
+@_effect
+def close_result(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
+    """End the result: time, state; metadata is updated."""
+    del reply, item
+    wire = instance.result.wire
+    wire["state"] = event.state
+    wire["finished_at"] = event.created_at
+    _update_metadata(wire, event)
+
+
+@_effect
+def add_result(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
+    """Add the whole result that came from outside; times that it lacks are the event's."""
+    carried = wire_of(item, BLOCKS["tool_result"])
+    default = DEFAULTS["ToolResultBlock"]["state"]
+    state = carried.get("state", default)
+    times = {"created_at": carried.get("created_at", event.created_at)}
+    if state != default:
+        times["finished_at"] = carried.get("finished_at", event.created_at)
+    _add_result(reply, instance, {**carried, "state": state, **times})
+    instance.result.output = carried["output"]
+
+
+@_effect
+def fill_result(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
+    """Set output, state, metadata and unknown fields of the running result to what came from outside."""
+    del reply, event
+    carried = wire_of(item, BLOCKS["tool_result"])
+    draft: ResultDraft = instance.result
+    known = FIELDS[BLOCKS["tool_result"]]
+    draft.wire["state"] = carried.get("state", DEFAULTS["ToolResultBlock"]["state"])
+    draft.wire.update({key: value for key, value in carried.items() if key not in known or key == "metadata"})
+    draft.clear()
+    instance.parts.clear()
+    draft.output = carried["output"]
+
+
+def _add_call(reply: Reply, instance: Instance, wire: dict[str, Any]) -> None:
+    instance.draft = TextDraft("input", {"type": "tool_call", "id": instance.key, **wire})
+    reply.draft.content.append(instance.draft)
+
+
+def _bytes_of(media_type: str) -> dict[str, Any]:
+    return {"type": "base64", "data": "", "media_type": media_type}
+
+
+def _take_request(instance: Instance, item: Any, state: str) -> None:
+    known = FIELDS[BLOCKS["tool_call"]]
+    instance.draft.wire["state"] = state
+    instance.draft.wire.update({key: value for key, value in wire_of(item, BLOCKS["tool_call"]).items() if key not in known or key == "suggested_rules"})
+
+
+def _add_result(reply: Reply, instance: Instance, wire: dict[str, Any]) -> None:
+    instance.result = ResultDraft({"type": "tool_result", "id": instance.key, **wire})
+    reply.draft.content.append(instance.result)
+
+
+def _update_metadata(wire: dict[str, Any], event: Any) -> None:
+    metadata = field_of(event, "metadata")
+    if metadata is not None:
+        wire["metadata"] = {**wire.get("metadata", {}), **copy_json(metadata)}
+
+
+def _set_extra(instance: Instance, event: Any) -> Breach | None:
+    """Set provider fields on the block; keys of the block's own schema are refused."""
+    extra = field_of(event, "extra")
+    if not extra:
+        return None
+    known = FIELDS[BLOCKS[instance.kind or ""]]
+    instance.draft.wire.update({key: copy_json(value) for key, value in extra.items() if key not in known})
+    refused = sorted(set(extra).intersection(known))
+    if not refused:
+        return None
+    return Breach("block.extra-names-field", f"/extra/{refused[0]}", f"{', '.join(refused)} cannot be set by extra")

@@ -1,0 +1,275 @@
+"""
+The folder's state as JSON, and a reply's state read from its stored message.
+
+Law: what goes on from a checkpoint, at any event, gives the same as the whole at once. What goes on
+from a stored message does so for a reply that is parked; where the message does not tell a state, the
+`stored` rows of schemas/lifecycle.json say which to assume.
+"""
+
+from __future__ import annotations
+
+import binascii
+from typing import TYPE_CHECKING, Any
+
+from eventfold_models.tables import FIELDS, WIRE_VERSION
+
+from .draft import BlockDraft, DataDraft, MessageDraft, ResultDraft, TextDraft, WholeDraft, copy_json
+from .effects import GROWING
+from .lifecycle import Instance, Lifecycle, Reply, decode_base64
+from .table import CALL_KIND, MACHINES, Machine
+
+if TYPE_CHECKING:
+    from .draft import Wire
+
+#: Version of the checkpoint's form.
+FORM = 1
+
+#: Fields of a message that its end sets, so that they are written last.
+_TAIL = ("finished_at", "finished_reason", "structured_output", "error")
+
+
+# --- stored messages ----------------------------------------------------------------------------
+
+
+def reply_from_message(wire: Wire) -> Reply:
+    """Read the state of a reply from its message."""
+    reply = Reply(wire["id"])
+    reply.role = wire["role"]
+    reply.draft = draft = MessageDraft({})
+    for block in wire["content"]:
+        _adopt_block(reply, block)
+    present = {key: copy_json(value) for key, value in wire.items() if value is not None}
+    draft.usage = {name: int(present["usage"].get(name) or 0) for name in FIELDS["Usage"]} if "usage" in present else None
+    draft.tail = {key: present[key] for key in present if key in _TAIL}
+    draft.head = {key: value for key, value in present.items() if key not in {"content", "usage", *_TAIL}}
+    for instance in (reply, *reply.every()):
+        for machine in (state.machine for state in instance.states):
+            _set_state(reply, instance, machine, wire)
+        for part in instance.parts.values():
+            _set_state(reply, part, part.states[0].machine, wire)
+    return reply
+
+
+def _adopt_block(reply: Reply, block: Wire) -> None:
+    kind = block["type"]
+    draft = _draft_of(kind, {key: copy_json(value) for key, value in block.items() if value is not None})
+    reply.draft.content.append(draft)
+    owner = CALL_KIND if kind == MACHINES["result"].kind else kind
+    if not any(machine.kind == owner for machine in MACHINES.values()):
+        return
+    instances = reply.instances.setdefault(owner, {})
+    key = block["id"]
+    if owner != kind:
+        # Results pair by occurrence: with the newest call of their id, unless it has one.
+        if key not in instances or instances[key].result is not None:
+            instances[key] = Instance("call", owner, key)
+        instances[key].result = draft
+        _adopt_parts(instances[key])
+    else:
+        instances[key] = Instance("call" if kind == CALL_KIND else "block", kind, key)
+        instances[key].draft = draft
+
+
+def _adopt_parts(call: Instance) -> None:
+    for part in call.result.parts:
+        if isinstance(part, DataDraft):
+            instance = call.parts[part.wire["id"]] = Instance("part", None, part.wire["id"], call)
+            instance.draft = part
+
+
+def _draft_of(kind: str, wire: Wire) -> BlockDraft:
+    if kind in GROWING:
+        return TextDraft(GROWING[kind], wire)
+    if "output" in wire:
+        output = wire.pop("output")
+        result = ResultDraft(wire)
+        if isinstance(output, str):
+            result.output = output
+        else:
+            parts = (_draft_of(part["type"], {key: value for key, value in part.items() if value is not None}) for part in output)
+            result.parts = [part for part in parts if not isinstance(part, ResultDraft)]
+        return result
+    source = wire.get("source")
+    if isinstance(source, dict) and kind == MACHINES["data"].kind:
+        source = dict(source)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        try:
+            data = decode_base64(source["data"]) if "data" in source else None
+        except ValueError:
+            # Kept as it is: nothing can be appended to what does not decode.
+            return WholeDraft(wire)
+        del wire["source"]
+        draft = DataDraft(wire, source, data or b"")
+        if data is None:
+            draft.data = None
+        return draft
+    return WholeDraft(wire)
+
+
+def _set_state(reply: Reply, instance: Instance, machine: Machine, message: Wire) -> None:
+    """Put a machine into the state of the first of its `stored` rows that fits."""
+    if machine.scope == "reply":
+        stored: Wire | None = message
+    else:
+        draft = instance.result if machine.kind == MACHINES["result"].kind else instance.draft
+        stored = draft.snapshot() if draft is not None else None
+    if stored is None:
+        return
+    for row in machine.stored:
+        if not all(_fits(stored, name, wanted) for name, wanted in row.get("field", {}).items()):
+            continue
+        if not all(_sibling(reply, instance, name, message) in wanted for name, wanted in row.get("machine", {}).items()):
+            continue
+        if "holds" in row and not any(block["type"] in row["holds"] for block in message["content"]):
+            continue
+        state = machine.states[row["state"]]
+        instance.states[machine.slot] = state
+        reply.parked += state.parks
+        if machine.scope == "reply":
+            reply.counts[machine.slot] = row.get("count", 0)
+        return
+
+
+def _fits(stored: Wire, name: str, wanted: Any) -> bool:
+    value: Any = stored
+    for part in name.split("."):
+        value = value.get(part) if isinstance(value, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    return value is not None if wanted is True else value in wanted
+
+
+def _sibling(reply: Reply, instance: Instance, name: str, message: Wire) -> str:
+    machine = MACHINES[name]
+    _set_state(reply, instance, machine, message)
+    return instance.states[machine.slot].name
+
+
+# --- checkpoints --------------------------------------------------------------------------------
+
+
+def dump(lifecycle: Lifecycle) -> dict[str, Any]:
+    """Write the state of every reply."""
+    return {
+        "form": FORM,
+        "wire": WIRE_VERSION,
+        "keep_ended": lifecycle.keep_ended,
+        "starts": lifecycle.starts,
+        "last_start": lifecycle.last_start,
+        "ended": list(lifecycle.ended),
+        "replies": [_dump_reply(reply) for reply in lifecycle.replies.values()],
+    }
+
+
+def load(checkpoint: dict[str, Any], lifecycle: Lifecycle) -> None:
+    """
+    Read what `dump` wrote.
+
+    Raises:
+        ValueError: the form or the wire is another version's.
+
+    """
+    if not isinstance(checkpoint, dict) or (checkpoint.get("form"), checkpoint.get("wire")) != (FORM, WIRE_VERSION):  # pyright: ignore[reportUnnecessaryIsInstance]
+        message = f"not a checkpoint of form {FORM} and wire {WIRE_VERSION}: fold the stream again from its start"
+        raise ValueError(message)
+    lifecycle.keep_ended = checkpoint["keep_ended"]
+    lifecycle.starts = checkpoint["starts"]
+    lifecycle.last_start = checkpoint["last_start"]
+    lifecycle.ended.update(dict.fromkeys(checkpoint["ended"]))
+    lifecycle.replies.update((saved["id"], _load_reply(saved)) for saved in checkpoint["replies"])
+
+
+def _dump_reply(reply: Reply) -> dict[str, Any]:
+    draft: MessageDraft = reply.draft
+    places = {id(block): place for place, block in enumerate(draft.content)}
+    return {
+        "id": reply.key,
+        "role": reply.role,
+        "started": reply.started,
+        "counts": reply.counts,
+        "parked": reply.parked,
+        "parked_at": reply.parked_at,
+        "head": copy_json(draft.head),
+        "usage": draft.usage,
+        "tail": copy_json(draft.tail),
+        "content": [_dump_draft(block) for block in draft.content],
+        "instances": [{"kind": instance.kind, **_dump_instance(instance, places)} for instance in reply.every()],
+        # Fingerprints have 64 bits, more than a JSON number holds (RFC 7493, section 2.2).
+        "seen": [[key, f"{digest:016x}", index] for key, (digest, index) in reply.seen.items()],
+        "reused": sorted([key, f"{digest:016x}"] for key, digest in reply.reused),
+        **_dump_states(reply),
+    }
+
+
+def _load_reply(saved: dict[str, Any]) -> Reply:
+    reply = Reply(saved["id"])
+    for name in ("role", "started", "counts", "parked", "parked_at"):
+        setattr(reply, name, copy_json(saved[name]))
+    reply.draft = draft = MessageDraft(copy_json(saved["head"]))
+    draft.usage = copy_json(saved["usage"])
+    draft.tail = copy_json(saved["tail"])
+    draft.content = [_load_draft(block) for block in saved["content"]]
+    for entry in saved["instances"]:
+        kind = entry["kind"]
+        instance = Instance("call" if kind == CALL_KIND else "block", kind, entry["key"])
+        _load_instance(instance, entry, draft.content)
+        reply.instances.setdefault(kind, {})[instance.key] = instance
+    reply.seen = {key: (int(digest, 16), index) for key, digest, index in saved["seen"]}
+    reply.reused = {(key, int(digest, 16)) for key, digest in saved["reused"]}
+    _load_states(reply, saved)
+    return reply
+
+
+def _dump_states(instance: Instance) -> dict[str, Any]:
+    return {"states": [state.name for state in instance.states], "since": instance.since}
+
+
+def _load_states(instance: Instance, saved: dict[str, Any]) -> None:
+    instance.states = [state.machine.states[name] for state, name in zip(instance.states, saved["states"], strict=True)]
+    instance.since = list(saved["since"])
+
+
+def _dump_instance(instance: Instance, places: dict[int, int]) -> dict[str, Any]:
+    parts = {id(part): place for place, part in enumerate(instance.result.parts)} if instance.result is not None else {}
+    return {
+        "key": instance.key,
+        "draft": places.get(id(instance.draft)),
+        "result": places.get(id(instance.result)),
+        "parts": [{"key": part.key, "draft": parts.get(id(part.draft)), **_dump_states(part)} for part in instance.parts.values()],
+        **_dump_states(instance),
+    }
+
+
+def _load_instance(instance: Instance, saved: dict[str, Any], content: list[BlockDraft]) -> None:
+    instance.draft = content[saved["draft"]] if saved["draft"] is not None else None
+    instance.result = content[saved["result"]] if saved["result"] is not None else None
+    for entry in saved["parts"]:
+        part = instance.parts[entry["key"]] = Instance("part", None, entry["key"], instance)
+        part.draft = instance.result.parts[entry["draft"]] if entry["draft"] is not None else None
+        _load_states(part, entry)
+    _load_states(instance, saved)
+
+
+def _dump_draft(draft: BlockDraft) -> dict[str, Any]:
+    if isinstance(draft, TextDraft):
+        return {"grows": draft.field, "wire": draft.snapshot()}
+    if isinstance(draft, DataDraft):
+        data = None if draft.data is None else binascii.b2a_base64(draft.data, newline=False).decode("ascii")
+        return {"source": copy_json(draft.source), "data": data, "wire": copy_json(draft.wire)}
+    if isinstance(draft, ResultDraft):
+        return {"parts": [_dump_draft(part) for part in draft.parts], "output": copy_json(draft.output), "wire": copy_json(draft.wire)}
+    return {"wire": draft.snapshot()}
+
+
+def _load_draft(saved: dict[str, Any]) -> Any:
+    wire = copy_json(saved["wire"])
+    if "grows" in saved:
+        return TextDraft(saved["grows"], wire)
+    if "source" in saved:
+        draft = DataDraft(wire, copy_json(saved["source"]), decode_base64(saved["data"] or ""))
+        if saved["data"] is None:
+            draft.data = None
+        return draft
+    if "parts" in saved:
+        result = ResultDraft(wire)
+        result.output = copy_json(saved["output"])
+        result.parts = [_load_draft(part) for part in saved["parts"]]
+        return result
+    return WholeDraft(wire)

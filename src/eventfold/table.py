@@ -1,0 +1,210 @@
+"""
+The lifecycle table as objects that can be walked.
+
+Law: nothing about order is decided here. Each object is a row of schemas/lifecycle.json, with its names
+resolved, so that the interpreter follows references instead of looking words up.
+"""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+from eventfold_models import structs
+from eventfold_models.tables import DEFAULTS, EVENTS, FIELDS, LIFECYCLE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+#: The kind of block that the machines of a call belong to.
+CALL_KIND = LIFECYCLE["machines"]["arguments"]["kind"]
+
+#: Fields of an event that are not its content: they say which event it is, or when it was made.
+_IDENTITY = ("type", "id", "reply_id", "created_at")
+
+
+class Outcome:
+    """What happens: next state, effects, broken rule, and what follows."""
+
+    __slots__ = ("count", "drop", "effects", "guards", "next", "renew", "replaces", "rule", "then", "trivial", "when", "zero")
+
+    def __init__(self, row: dict[str, Any]) -> None:
+        effects = row.get("effect", [])
+        self.effects: tuple[str, ...] = (effects,) if isinstance(effects, str) else tuple(effects)
+        self.rule: str | None = row.get("rule")
+        self.drop: bool = row.get("drop", False)
+        self.renew: bool = row.get("renew", False)
+        self.count: int = row.get("count", 0)
+        #: Machine and input of each step that follows; machine None means every instance of the reply.
+        self.then: tuple[tuple[Machine | None, str], ...] = ()
+        self.next: State | None = None
+        self.zero: State | None = None
+        self.guards: tuple[Outcome, ...] = ()
+        #: Of a guard: what must hold, and whether it stands in place of the cell.
+        self.when: tuple[tuple[str, Any], ...] = ()
+        self.replaces: bool = bool(self.effects or self.drop or "next" in row)
+        #: Of a cell: nothing at all happens.
+        self.trivial = False
+
+
+class State:
+    """A state of a machine, with its cells by input."""
+
+    __slots__ = ("cells", "machine", "name", "parks")
+
+    def __init__(self, machine: Machine, name: str, *, parks: bool) -> None:
+        self.machine = machine
+        self.name = name
+        self.parks = parks
+        self.cells: dict[str, Outcome] = {}
+
+
+class Machine:
+    """A machine: its states, and the slot that its state has in an instance."""
+
+    __slots__ = ("initial", "inputs", "kind", "name", "scope", "slot", "states", "stored")
+
+    def __init__(self, name: str, row: dict[str, Any], slot: int) -> None:
+        self.name = name
+        self.scope: str = row["scope"]
+        self.kind: str | None = row.get("kind")
+        self.slot = slot
+        parks = row.get("parks", ())
+        self.states = {state: State(self, state, parks=state in parks) for state in row["states"]}
+        self.initial = self.states[row["initial"]]
+        self.stored: list[dict[str, Any]] = row.get("stored", [])
+        self.inputs: dict[str, Any] = row["inputs"]
+
+
+def _machines() -> dict[str, Machine]:
+    """Give each machine a slot among those that share an instance: 0 for the kinds of block, then the others."""
+    machines: dict[str, Machine] = {}
+    used: dict[str, int] = {}
+    for name, row in LIFECYCLE["machines"].items():
+        scope = row["scope"]
+        if scope == "block" and "kind" in row:
+            slot = 0
+        else:
+            slot = used.get(scope, 1 if scope == "block" else 0)
+            used[scope] = slot + 1
+        machines[name] = Machine(name, row, slot)
+    for machine in machines.values():
+        for given, row in machine.inputs.items():
+            for state, cell in row.items():
+                outcome = Outcome(cell)
+                outcome.next = machine.states[cell["next"]]
+                outcome.zero = machine.states[cell["zero"]] if "zero" in cell else None
+                outcome.then = _then(machines, cell)
+                outcome.guards = tuple(_guards(machines, machine, given, state))
+                outcome.trivial = set(cell) == {"next"} and cell["next"] == state and not outcome.guards
+                machine.states[state].cells[given] = outcome
+    return machines
+
+
+def _then(machines: dict[str, Machine], row: dict[str, Any]) -> tuple[tuple[Machine | None, str], ...]:
+    pairs = (reference.split(".") for reference in row.get("then", ()))
+    return tuple((machines.get(name), given) for name, given in pairs)
+
+
+def _guards(machines: dict[str, Machine], machine: Machine, given: str, state: str) -> list[Outcome]:
+    found: list[Outcome] = []
+    for row in LIFECYCLE["guards"]:
+        if f"{machine.name}.{given}" in row["at"] and state in row.get("state", machine.states):
+            guard = Outcome(row)
+            guard.next = machine.states[row["next"]] if "next" in row else machine.states[state]
+            guard.then = _then(machines, row)
+            guard.when = tuple((name, frozenset(wanted) if isinstance(wanted, list) else wanted) for name, wanted in row["when"].items())
+            found.append(guard)
+    return found
+
+
+MACHINES = _machines()
+REPLY = MACHINES["reply"]
+DELIVERY = MACHINES["delivery"]
+
+
+def initial_states(scope: str, kind: str | None = None) -> list[State]:
+    """Give the states of a new instance, by slot."""
+    chosen = [m for m in MACHINES.values() if m.scope == scope and (scope != "block" or m.kind in {None, kind})]
+    return [m.initial for m in sorted(chosen, key=lambda m: m.slot)]
+
+
+class Step:
+    """One step of an event: the machine, and how its input is found."""
+
+    __slots__ = ("field", "fixed", "machine", "otherwise", "present", "repeats", "values", "verdicts")
+
+    def __init__(self, row: dict[str, Any], default: Any) -> None:
+        how = row["input"]
+        self.machine = MACHINES[row["machine"]]
+        self.fixed: str | None = how if isinstance(how, str) else None
+        how = {} if self.fixed else how
+        self.field: str | None = how.get("field")
+        self.values: dict[str, str] = how.get("values", {})
+        #: Absent is the schema's default.
+        self.otherwise: str | None = how.get("otherwise")
+        if default is not None:
+            self.values = {**self.values, "": self.values.get(_json_name(default), self.otherwise or "")}
+        self.present: tuple[tuple[str, str], ...] = tuple(how.get("present", {}).items())
+        self.repeats: str | None = how.get("repeats")
+        self.verdicts: tuple[str, str] = (how.get("yes", ""), how.get("no", ""))
+
+    def input_of(self, source: Any) -> str:
+        """Find the input by the fields of an event or of an item of its list."""
+        if self.fixed is not None:
+            return self.fixed
+        if self.field is not None:
+            value = field_of(source, self.field)
+            return self.values.get("" if value is None else _json_name(value), self.otherwise or "")
+        return next(given for name, given in self.present if field_of(source, name) is not None)
+
+
+def _json_name(value: Any) -> str:
+    """Write a field's value as the table writes it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def field_of(source: Any, name: str) -> Any:
+    """Read a field of a struct or of a dict; None when it is absent."""
+    if isinstance(source, dict):
+        return source.get(name)  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+    value = getattr(source, name, None)
+    return None if value is structs.UNSET else value
+
+
+class Plan:
+    """What an event type feeds to which machines."""
+
+    __slots__ = ("base64", "content", "items", "key", "kind", "number", "part", "seed", "steps", "type")
+
+    def __init__(self, number: int, name: str, row: dict[str, Any]) -> None:
+        self.type = name
+        self.number = number
+        self.items: str | None = row.get("items")
+        self.key: tuple[str, ...] = tuple(row["key"].split(".")) if "key" in row else ()
+        self.part: str | None = row.get("part")
+        #: Field that must be base64, and the rule that it breaks when it is not.
+        self.base64: tuple[str, str] | None = (row["base64"]["field"], row["base64"]["rule"]) if "base64" in row else None
+        defaults = DEFAULTS.get(_item_class(name, self.items) if self.items else EVENTS[name], {})
+        self.steps = tuple(Step(step, defaults.get(_field(step))) for step in row["steps"])
+        kinds = [step.machine.kind for step in self.steps if step.machine.kind]
+        #: Under which kind the instance is found: a call and its result are one.
+        self.kind: str | None = CALL_KIND if any(step.machine.scope == "call" for step in self.steps) else next(iter(kinds), None)
+        names = [field for field in FIELDS[EVENTS[name]] if field not in _IDENTITY]
+        getter = attrgetter(*names)
+        self.content: Callable[[Any], tuple[Any, ...]] = getter if len(names) > 1 else lambda event: (getter(event),)
+
+
+def _field(step: dict[str, Any]) -> str:
+    return step["input"].get("field", "") if isinstance(step["input"], dict) else ""
+
+
+def _item_class(name: str, items: str) -> str:
+    """Give the class of the items in an event's list."""
+    hint: str = getattr(structs, EVENTS[name]).__annotations__[items]
+    return hint.removeprefix("list[").removesuffix("]")
+
+
+PLANS: dict[str, Plan] = {name: Plan(number, name, row) for number, (name, row) in enumerate(LIFECYCLE["events"].items())}
+#: The plan of each struct class.
+PLAN_OF: dict[type, Plan] = {getattr(structs, EVENTS[name]): plan for name, plan in PLANS.items()}

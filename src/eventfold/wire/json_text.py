@@ -1,0 +1,137 @@
+"""
+One event's JSON text -> a Python value, with what is wrong about the text.
+
+This is the slow way, for what the engine's decoder refused. What a JSON parser itself refuses is listed
+here and nowhere else: NaN and Infinity, numbers that no double holds, nesting beyond the limit. Bytes
+that are not UTF-8 and lone surrogates are repaired with U+FFFD, so that half an answer is not lost.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any, cast
+
+import orjson
+
+#: Deepest nesting of an event, counted in brackets.
+MAX_DEPTH = 100
+
+_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]', re.DOTALL)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class Unreadable(ValueError):
+    """The text is no JSON value that can be used; `rule` says which rule it breaks."""
+
+    def __init__(self, rule: str, detail: str) -> None:
+        super().__init__(detail)
+        self.rule = rule
+        self.detail = detail
+
+
+def depth_of(data: bytes) -> int:
+    """Count how deep brackets nest, without parsing."""
+    depth = deepest = 0
+    for token in _TOKEN.finditer(data):
+        char = token.group()
+        if char in {b"[", b"{"}:
+            depth += 1
+            deepest = max(deepest, depth)
+        elif char in {b"]", b"}"}:
+            depth -= 1
+    return deepest
+
+
+def depth_of_value(value: Any) -> int:
+    """Count how deep lists and dicts nest, without recursion."""
+    deepest, todo = 0, [(value, 1)]
+    while todo:
+        node, depth = todo.pop()
+        if isinstance(node, dict):
+            children = list(cast("dict[str, Any]", node).values())
+        elif isinstance(node, list):
+            children = cast("list[Any]", node)
+        else:
+            continue
+        deepest = max(deepest, depth)
+        todo.extend((child, depth + 1) for child in children)
+    return deepest
+
+
+def too_deep(data: bytes) -> bool:
+    """Tell whether the text nests deeper than the limit; cheap when it has few brackets."""
+    return data.count(b"[") + data.count(b"{") > MAX_DEPTH and depth_of(data) > MAX_DEPTH
+
+
+def parse(data: bytes) -> tuple[Any, list[tuple[str, str, str]]]:
+    """
+    Parse one event. Gives the value and what had to be repaired: (rule, pointer, detail).
+
+    Raises:
+        Unreadable: there is no value.
+
+    """
+    if too_deep(data):
+        rule = "event.too-deep"
+        raise Unreadable(rule, f"nested {depth_of(data):,} deep, at most {MAX_DEPTH} is allowed")
+    try:
+        return orjson.loads(data), []
+    except orjson.JSONDecodeError:
+        pass
+    repairs: list[tuple[str, str, str]] = []
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        repairs.append(("wire.not-utf8", "", f"byte {data[error.start]:#04x} at column {error.start + 1} ({error.reason})"))
+        text = data.decode("utf-8", "replace")
+    try:
+        value = json.loads(text, parse_constant=_refuse, parse_float=_finite)
+    except ValueError as error:
+        rule = "wire.not-json"
+        raise Unreadable(rule, _explain(error, text)) from None
+    return _repair_surrogates(value, "", repairs), repairs
+
+
+def _refuse(name: str) -> Any:
+    message = f"{name} is no JSON number"
+    raise ValueError(message)
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        message = f"{digits} is beyond what a double holds"
+        raise ValueError(message)
+    return number
+
+
+def _explain(error: ValueError, text: str) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        near = text[max(error.pos - 10, 0) : error.pos + 20]
+        return f"{error.msg} at column {error.pos + 1}, near {near!r}"
+    return str(error)
+
+
+def _repair_surrogates(value: Any, pointer: str, repairs: list[tuple[str, str, str]]) -> Any:
+    """Put U+FFFD in place of each lone surrogate."""
+    if isinstance(value, str):
+        fixed, count = _SURROGATE.subn("\ufffd", value)
+        if count:
+            repairs.append(("event.lone-surrogate", pointer, f"{pointer or 'the text'} has {count} lone surrogate{'s' if count > 1 else ''}"))
+        return fixed
+    if isinstance(value, list):
+        return [_repair_surrogates(item, f"{pointer}/{i}", repairs) for i, item in enumerate(cast("list[Any]", value))]
+    if isinstance(value, dict):
+        fields = cast("dict[str, Any]", value)
+        return {
+            _repair_surrogates(key, pointer, repairs): _repair_surrogates(item, f"{pointer}/{escape(key)}", repairs)
+            for key, item in fields.items()
+        }
+    return value
+
+
+def escape(key: str) -> str:
+    """Write a key as a part of a JSON pointer (RFC 6901, section 3)."""
+    return key.replace("~", "~0").replace("/", "~1")

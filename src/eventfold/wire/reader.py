@@ -1,0 +1,178 @@
+"""
+One event's JSON text -> a struct of the engine, or a stored message, or what is wrong with it.
+
+Law: msgspec decodes and validates; only what it refuses is looked at again. An event that the schema
+accepts is never lost on the way, and one that the schema refuses is dropped whole.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, NamedTuple, cast
+
+import msgspec
+import orjson
+
+from eventfold_models import structs
+from eventfold_models.tables import CHILDREN, EVENTS, FIELDS, UNIONS, WELCOMING
+
+from .json_text import MAX_DEPTH, Unreadable, depth_of_value, escape, parse, too_deep
+
+#: The whole union, for the hot path.
+_decode = msgspec.json.Decoder(structs.AgentEvent).decode
+
+#: What the hot path raises for text that has to be looked at again.
+_REFUSALS = (msgspec.MsgspecError, ValueError, RecursionError)
+
+#: Shortest event in which brackets can nest beyond the limit.
+_DEEP_LENGTH = 2 * MAX_DEPTH
+
+
+class Remark(NamedTuple):
+    """A rule that an event's text or fields break."""
+
+    rule: str
+    detail: str
+    pointer: str = ""
+    type: str = ""
+
+
+class StoredMessage(NamedTuple):
+    """A message that stands where events were expected."""
+
+    wire: dict[str, Any]
+
+
+class InvalidEvent(ValueError):
+    """A value that is no event of the contract; says what is wrong."""
+
+
+class EventReader:
+    """Reads events. After each, `remarks` holds what is wrong with it, mostly nothing."""
+
+    def __init__(self) -> None:
+        self.remarks: list[Remark] = []
+
+    def read(self, data: bytes) -> Any:
+        """Give the event as a struct, a StoredMessage, or None when there is nothing to go on with."""
+        self.remarks.clear()
+        if len(data) > _DEEP_LENGTH and too_deep(data):
+            return self._look_again(data)
+        try:
+            return _decode(data)
+        except _REFUSALS:
+            return self._look_again(data)
+
+    def read_value(self, value: Any) -> Any:
+        """Do the same for a value that was parsed already."""
+        self.remarks.clear()
+        if depth_of_value(value) > MAX_DEPTH:
+            self._remark("event.too-deep", f"nested {depth_of_value(value):,} deep, at most {MAX_DEPTH} is allowed")
+            return None
+        return self._judge(value)
+
+    def _remark(self, rule: str, detail: str, pointer: str = "", name: str = "") -> None:
+        self.remarks.append(Remark(rule, detail, pointer, name))
+
+    def _look_again(self, data: bytes) -> Any:
+        try:
+            value, repairs = parse(data)
+        except Unreadable as error:
+            self._remark(error.rule, error.detail)
+            return None
+        name = str(value.get("type", "")) if isinstance(value, dict) else ""  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+        for rule, pointer, detail in repairs:
+            self._remark(rule, detail, pointer, name)
+        return self._judge(value)
+
+    def _judge(self, value: Any) -> Any:
+        if not isinstance(value, dict):
+            self._remark("event.not-object", f"{_shown(value)} is no JSON object")
+            return None
+        fields = cast("dict[str, Any]", value)
+        name = fields.get("type")
+        if isinstance(name, str) and name in EVENTS:
+            return self._known(fields, name)
+        if "role" in fields and "content" in fields and "type" not in fields:
+            return StoredMessage(fields)
+        if not isinstance(name, str):
+            self._remark("event.no-type", f"type is {_shown(name)}, expected a string" if "type" in fields else "the event has no type")
+        elif all(isinstance(fields.get(key), str) and fields[key] for key in ("id", "created_at")):
+            self._remark("event.unknown-type", "", "/type", name)
+        else:
+            self._remark("event.schema", "an event of unknown type needs an id and a created_at", "", name)
+        return None
+
+    def _known(self, fields: dict[str, Any], name: str) -> Any:
+        """Judge an event of a known type: unknown fields are noted, then the struct, then the schema."""
+        class_name = EVENTS[name]
+        unknown = [key for key in fields if key not in FIELDS[class_name]]
+        for key in unknown:
+            self._remark("event.unknown-field", _unknown_field(key), f"/{escape(key)}", name)
+        known = {key: item for key, item in fields.items() if key in FIELDS[class_name]} if unknown else fields
+        try:
+            return _decoder(class_name).decode(orjson.dumps(known))
+        except (*_REFUSALS, TypeError):
+            pass
+        from .schema import errors  # noqa: PLC0415  jsonschema takes long to import and is seldom needed
+
+        if broken := errors(fields, class_name):
+            for pointer, detail in broken:
+                self._remark("event.schema", detail, pointer, name)
+            return None
+        for pointer in unknown_fields(known, class_name):
+            self._remark("event.unknown-field", _unknown_field(pointer), pointer, name)
+        present = {key: _integral(item) for key, item in known.items() if key != "type" and item is not None}
+        return getattr(structs, class_name)(**present)
+
+
+def read_event(value: dict[str, Any]) -> Any:
+    """
+    Read a plain dict as an event of the engine.
+
+    Raises:
+        InvalidEvent: it is none; says where and why. Unknown types are among them.
+
+    """
+    reader = EventReader()
+    event = reader.read_value(value)
+    if isinstance(event, msgspec.Struct):
+        return event
+    reasons = "; ".join(f"{remark.rule}: {remark.detail or remark.type}" for remark in reader.remarks)
+    message = f"not an event: {reasons or 'it is a message'}. `eventfold schema AgentEvent` prints what an event is."
+    raise InvalidEvent(message)
+
+
+def unknown_fields(value: Any, name: str, pointer: str = "") -> list[str]:
+    """Give pointers to the fields of a value of a class or union, and of what it holds, that no schema names."""
+    if isinstance(value, list):
+        return [found for i, item in enumerate(cast("list[Any]", value)) for found in unknown_fields(item, name, f"{pointer}/{i}")]
+    if not isinstance(value, dict):
+        return []
+    fields = cast("dict[str, Any]", value)
+    if name in UNIONS:
+        tag, members = UNIONS[name]
+        name = members.get(str(fields.get(tag)), "")
+    children = CHILDREN.get(name, {})
+    own = [] if name in WELCOMING else [f"{pointer}/{escape(key)}" for key in fields if key not in FIELDS.get(name, ())]
+    return own + [found for key in children if key in fields for found in unknown_fields(fields[key], children[key], f"{pointer}/{escape(key)}")]
+
+
+@cache
+def _decoder(class_name: str) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(getattr(structs, class_name))
+
+
+def _unknown_field(name: str) -> str:
+    kind = "an extension" if name.rsplit("/", 1)[-1].startswith("x_") else "a name reserved for later versions"
+    return f"{name} is no field of the schema ({kind})"
+
+
+def _integral(value: Any) -> Any:
+    """Read `1.0` as 1, as JSON Schema does."""
+    return int(value) if type(value) is float and value.is_integer() else value
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:60] + "..."  # noqa: PLR2004  enough to recognise it

@@ -1,0 +1,83 @@
+"""
+Judging a value by the schema, to say exactly what is wrong with it.
+
+Law: a value is judged by the schema of its own type or role, never against the union, and a union
+inside it by the member that its tag names; so an error says what to change. This is the slow way: what
+is in order never comes here.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from jsonschema import Draft202012Validator, ValidationError
+from jsonschema.validators import extend
+
+from .json_text import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_LONGEST = 200
+
+
+@cache
+def contract() -> dict[str, Any]:
+    """Give the bundle: one document, local refs only."""
+    return json.loads((files("eventfold_models") / "eventfold.schema.json").read_text("utf-8"))
+
+
+def _resolve(schema: dict[str, Any]) -> dict[str, Any]:
+    return contract()["$defs"][schema["$ref"].rsplit("/", 1)[1]] if "$ref" in schema else schema
+
+
+def _one_of(validator: Any, branches: list[dict[str, Any]], instance: Any, schema: dict[str, Any]) -> Iterator[ValidationError]:
+    """Follow the discriminator."""
+    tag = schema["discriminator"]["propertyName"]
+    members = {_resolve(branch)["properties"][tag]["const"]: branch for branch in branches}
+    if not isinstance(instance, dict):
+        return
+    if tag not in instance:
+        yield ValidationError(f"{tag!r} is a required property, one of {', '.join(members)}")
+        return
+    value: Any = instance[tag]  # pyright: ignore[reportUnknownVariableType]
+    if not isinstance(value, str) or value not in members:
+        yield ValidationError(f"{value!r} is not one of {', '.join(members)}", path=[tag])
+    else:
+        yield from validator.descend(instance, members[value])
+
+
+def _any_of(validator: Any, branches: list[dict[str, Any]], instance: Any, schema: dict[str, Any]) -> Iterator[ValidationError]:
+    """Follow the branch whose JSON type the value has."""
+    del schema
+    types = [_resolve(branch)["type"] for branch in branches]
+    for branch, kind in zip(branches, types, strict=True):
+        if validator.is_type(instance, kind):
+            yield from validator.descend(instance, branch)
+            return
+    yield ValidationError(f"{instance!r} is not of type {' or '.join(types)}")
+
+
+_Validator: Any = extend(Draft202012Validator, {"oneOf": _one_of, "anyOf": _any_of})
+
+
+@cache
+def _validator(class_name: str) -> Any:
+    return _Validator({**contract(), "$ref": f"#/$defs/{class_name}"})
+
+
+def errors(value: Any, class_name: str) -> list[tuple[str, str]]:
+    """Give what is wrong with a value of a class: (pointer, message), by place."""
+    found: list[ValidationError] = sorted(_validator(class_name).iter_errors(value), key=lambda error: list(map(str, error.absolute_path)))
+    return [("".join(f"/{escape(str(part))}" for part in error.absolute_path), _wording(error)) for error in found]
+
+
+def _wording(error: ValidationError) -> str:
+    if error.validator == "if" or "if" in error.absolute_schema_path or {"then", "else"} & set(map(str, error.absolute_schema_path)):
+        return "exactly one of data and url must be a string"
+    place = "".join(f"/{escape(str(part))}" for part in error.absolute_path)
+    text = f"{place}: {error.message}" if place else error.message
+    return text if len(text) <= _LONGEST else text[: _LONGEST // 2] + " ... " + text[-_LONGEST // 2 :]
