@@ -9,6 +9,7 @@ is in order never comes here.
 from __future__ import annotations
 
 import json
+from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -81,3 +82,39 @@ def _wording(error: ValidationError) -> str:
     place = "".join(f"/{escape(str(part))}" for part in error.absolute_path)
     text = f"{place}: {error.message}" if place else error.message
     return text if len(text) <= _LONGEST else text[: _LONGEST // 2] + " ... " + text[-_LONGEST // 2 :]
+
+
+def excerpt(name: str) -> dict[str, Any]:
+    """
+    Give one type of the contract as a document of its own, with what it refers to.
+
+    Raises:
+        LookupError: there is no such type; names the nearest.
+
+    """
+    definitions: dict[str, Any] = contract()["$defs"]
+    if name not in definitions:
+        nearest = get_close_matches(name, definitions, 1)
+        hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
+        message = f"{name!r} is no type of the contract.{hint} `eventfold schema --list` lists them."
+        raise LookupError(message)
+    reached: list[str] = []
+    todo = [name]
+    while todo:
+        one = todo.pop()
+        if one not in reached:
+            reached.append(one)
+            todo.extend(_refs(definitions[one]))
+    head = {key: contract()[key] for key in ("$schema", "version")}
+    return {**head, "$ref": f"#/$defs/{name}", "$defs": {key: value for key, value in definitions.items() if key in reached}}
+
+
+def _refs(node: Any) -> Iterator[str]:
+    if isinstance(node, dict):
+        if "$ref" in node:
+            yield str(node["$ref"]).rsplit("/", 1)[1]  # pyright: ignore[reportUnknownArgumentType]
+        for value in node.values():  # pyright: ignore[reportUnknownVariableType]
+            yield from _refs(value)
+    elif isinstance(node, list):
+        for item in node:  # pyright: ignore[reportUnknownVariableType]
+            yield from _refs(item)

@@ -1,0 +1,314 @@
+"""
+The command line. Thin: it reads bytes, asks the library, writes reports.
+
+Exit codes: 0 clean, 1 findings at or above --fail-on, 2 could not run. Bad input never ends in a
+traceback.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from enum import StrEnum
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import orjson
+import typer
+from eventfold_models.tables import RULES, WIRE_VERSION
+
+from .findings import Severity, UnknownRule, rule_entry, worst
+from .lifecycle import KEEP_ENDED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import Console
+
+    from .check import Checker
+    from .findings import Finding
+    from .fold import Folder
+
+#: How many bytes are read at once.
+_PIECE = 1 << 20
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="The contract between an agent's event stream and its message: check streams, fold them to messages.",
+    epilog="Exit codes: 0 clean, 1 findings at or above --fail-on, 2 could not run.",
+)
+
+
+class Format(StrEnum):
+    """How to write."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+class FailOn(StrEnum):
+    """From which severity on findings make the exit code 1."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+class CannotRun(Exception):
+    """Why a command cannot do its work, in one line."""
+
+
+_Format = Annotated[Format, typer.Option("--format", "-f", help="How to write: for people, or JSON, one document a line.")]
+_FailOn = Annotated[FailOn, typer.Option("--fail-on", help="Exit with 1 when a finding is at least this severe.")]
+_KeepEnded = Annotated[int, typer.Option("--keep-ended", min=0, help="How many ended replies are held for late results and redeliveries.")]
+
+
+def _show_version(value: bool) -> None:  # noqa: FBT001  typer's form
+    if value:
+        typer.echo(f"eventfold {version('eventfold')} (wire {WIRE_VERSION})")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    _version: Annotated[bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the versions of package and wire.")] = False,  # noqa: FBT002
+) -> None: ...
+
+
+@app.command()
+def check(
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Streams or stored messages: JSONL, a JSON array, a JSON document, an SSE capture. `-` is standard input.")],
+    format: _Format = Format.TEXT,  # noqa: A002  the option's name
+    fail_on: _FailOn = FailOn.ERROR,
+    keep_ended: _KeepEnded = KEEP_ENDED,
+) -> None:
+    """Say what streams and stored messages break, and where."""
+    from .check import Checker  # noqa: PLC0415  only what a command needs is loaded
+    from .report import machine  # noqa: PLC0415
+
+    code = 0
+    if format is Format.JSON:
+        _write(machine.header(version("eventfold"), WIRE_VERSION))
+    for name in files:
+        checker = Checker(keep_ended=keep_ended)
+        error = None
+        findings: list[Finding] = []
+        try:
+            findings = _run(checker, name)
+        except CannotRun as reason:
+            error = str(reason)
+        if format is Format.JSON:
+            for line in machine.findings_of(name, findings):
+                _write(line)
+            facts = {"events": checker.events, "replies": checker.folder.lifecycle.starts, "messages": len(checker.stored)}
+            _write(machine.source_of(name, form=checker.form, error=error, **facts))
+        elif error is None:
+            _print_findings(name, findings, sys.stdout)
+            _print_summary(name, checker, findings)
+        if error is not None:
+            _complain(error)
+        code = max(code, 2 if error is not None else _code(findings, fail_on))
+    if format is Format.JSON:
+        _write(machine.footer(len(files), code))
+    raise typer.Exit(code)
+
+
+@app.command()
+def fold(  # noqa: PLR0913  one parameter an option
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A stream: JSONL, a JSON array, an SSE capture. `-` is standard input.")],
+    format: _Format = Format.TEXT,  # noqa: A002  the option's name
+    reply: Annotated[str | None, typer.Option("--reply", metavar="ID", help="Only this reply.")] = None,
+    onto: Annotated[str | None, typer.Option("--onto", metavar="FILE", help="Stored messages that the stream continues: one JSON document, an array, or JSONL.")] = None,
+    fail_on: _FailOn = FailOn.ERROR,
+    keep_ended: _KeepEnded = KEEP_ENDED,
+) -> None:
+    """Print the message of each reply. What is wrong with the stream goes to standard error."""
+    from .check import Checker  # noqa: PLC0415
+    from .fold import Folder, UnknownReply  # noqa: PLC0415
+
+    folder = Folder.from_messages(_stored(onto), keep_ended=keep_ended) if onto else Folder(keep_ended=keep_ended)
+    checker = Checker(folder=folder)
+    findings = _run(checker, file)
+    if checker.stored and not checker.events:
+        message = f"{file} holds messages, not events: there is nothing to fold"
+        raise CannotRun(message)
+    try:
+        messages = [folder.snapshot(reply)] if reply is not None else folder.snapshots()
+    except UnknownReply as error:
+        raise CannotRun(str(error)) from None
+    for message in messages:
+        if format is Format.JSON:
+            _write(orjson.dumps(message) + b"\n")
+        else:
+            from .report.terminal import message_panel  # noqa: PLC0415
+
+            _console(sys.stdout).print(message_panel(message))
+    _print_findings(file, findings, sys.stderr)
+    raise typer.Exit(_code(findings, fail_on))
+
+
+@app.command()
+def explain(
+    rule: Annotated[str | None, typer.Argument(metavar="RULE", help="Id of a rule, such as block.after-end; all are listed without one.")] = None,
+    format: _Format = Format.TEXT,  # noqa: A002  the option's name
+) -> None:
+    """Say what a rule means, why it exists and what a fold does all the same."""
+    if rule is None:
+        for name, entry in RULES.items():
+            line = f"{name:36} {entry['severity']:8} {entry['title']}"
+            _write(orjson.dumps({"id": name, **entry}) + b"\n" if format is Format.JSON else f"{line}\n".encode())
+        return
+    try:
+        entry = rule_entry(rule)
+    except UnknownRule as error:
+        raise CannotRun(str(error)) from None
+    if format is Format.JSON:
+        _write(orjson.dumps({"id": rule, **entry}) + b"\n")
+        return
+    typer.echo(f"{rule} ({entry['severity']}, since wire {entry['since']})\n\n{entry['title']}.\n\n{entry['why']}")
+
+
+@app.command()
+def schema(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="A type, such as TextBlockDeltaEvent or Msg; the whole bundle without one.")] = None,
+    list_names: Annotated[bool, typer.Option("--list", help="List the types.")] = False,  # noqa: FBT002  typer's form
+) -> None:
+    """Print the contract as one JSON Schema document, or one type of it with what it refers to."""
+    from .wire.schema import contract, excerpt  # noqa: PLC0415
+
+    if list_names:
+        typer.echo("\n".join(contract()["$defs"]))
+        return
+    try:
+        document = contract() if name is None else excerpt(name)
+    except LookupError as error:
+        raise CannotRun(str(error.args[0])) from None
+    _write(orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n")
+
+
+def main() -> None:
+    """Run the command line, with one clear line for whatever ends it."""
+    try:
+        code = app(standalone_mode=False)
+        sys.stdout.flush()
+    except CannotRun as error:
+        _complain(str(error))
+        code = 2
+    except BrokenPipeError:
+        # Nobody reads the output any more; the interpreter must not try to flush it on the way out.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _complain("the reader of the output has gone")
+        code = 141
+    except (KeyboardInterrupt, typer.Abort):
+        _complain("interrupted")
+        code = 130
+    except Exception as error:
+        show = getattr(error, "show", None)
+        if show is None:
+            raise
+        show()
+        code = 2
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _run(checker: Checker, name: str) -> list[Finding]:
+    """
+    Check a file.
+
+    Raises:
+        CannotRun: it cannot be read, or holds neither an event nor a message.
+
+    """
+    size = 0
+    for piece in _pieces(name):
+        size += len(piece)
+        checker.feed(piece)
+    findings = checker.finish()
+    if not size:
+        message = f"{name} is empty"
+        raise CannotRun(message)
+    if not checker.events and not checker.stored:
+        reason = f" ({findings[0].rule}: {findings[0].message})" if findings else ""
+        message = f"{name} holds no event{reason}"
+        raise CannotRun(message)
+    return findings
+
+
+def _pieces(name: str) -> Iterator[bytes]:
+    """Read a file or standard input piece by piece. Raises CannotRun."""
+    if name == "-":
+        while piece := sys.stdin.buffer.read1(_PIECE):
+            yield piece
+        return
+    try:
+        with Path(name).open("rb") as stream:
+            while piece := stream.read(_PIECE):
+                yield piece
+    except OSError as error:
+        what = "is a directory; give files" if Path(name).is_dir() else f"cannot be read: {error.strerror}"
+        message = f"{name} {what}"
+        raise CannotRun(message) from None
+
+
+def _stored(name: str) -> list[dict[str, Any]]:
+    """Read stored messages. Raises CannotRun."""
+    from .check import Checker  # noqa: PLC0415
+
+    checker = Checker()
+    broken = [finding for finding in _run(checker, name) if finding.severity is Severity.ERROR]
+    if broken or not checker.stored:
+        reason = f"{broken[0].rule}: {broken[0].message}" if broken else "it holds events"
+        message = f"{name} holds no messages that can be continued ({reason})"
+        raise CannotRun(message)
+    return checker.stored
+
+
+def _code(findings: list[Finding], fail_on: FailOn) -> int:
+    severity = worst(findings)
+    return int(severity is not None and severity >= Severity[fail_on.name])
+
+
+def _write(data: bytes) -> None:
+    sys.stdout.buffer.write(data)
+
+
+def _console(stream: Any) -> Console:
+    from rich.console import Console  # noqa: PLC0415
+
+    return Console(file=stream, soft_wrap=False, highlight=False, emoji=False)
+
+
+def _print_findings(name: str, findings: list[Finding], stream: Any) -> None:
+    if not findings:
+        return
+    from .report.terminal import finding_line  # noqa: PLC0415
+
+    console = _console(stream)
+    for finding in findings:
+        console.print(finding_line(name, finding), soft_wrap=True)
+
+
+def _print_summary(name: str, checker: Checker, findings: list[Finding]) -> None:
+    counts = [(checker.events, "event"), (checker.folder.lifecycle.starts, "reply"), (len(checker.stored), "message")]
+    held = ", ".join(f"{count:,} {_plural(word, count)}" for count, word in counts if count)
+    wrong = [(sum(finding.severity is severity for finding in findings), str(severity)) for severity in reversed(Severity)]
+    verdict = ", ".join(f"{count} {_plural(word, count)}" for count, word in wrong if count) or "clean"
+    typer.echo(f"{name}: {held}: {verdict}")
+
+
+def _plural(word: str, count: int) -> str:
+    return word if count == 1 else "replies" if word == "reply" else f"{word}s"
+
+
+def _complain(reason: str) -> None:
+    from .report.terminal import safe  # noqa: PLC0415
+
+    print(f"eventfold: {safe(reason)}", file=sys.stderr)  # noqa: T201  the one line
+
+
+if __name__ == "__main__":
+    main()

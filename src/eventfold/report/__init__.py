@@ -1,0 +1,1 @@
+"""Reports: findings and messages, written for people and for programs."""

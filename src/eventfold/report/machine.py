@@ -1,0 +1,45 @@
+"""
+Findings as JSON: one object a line, a header first and a footer last, so that truncation shows.
+
+The form is schemas/meta/check-report.json.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from eventfold.findings import Finding
+
+#: Version of the report's form.
+FORM = 1
+
+
+def header(version: str, wire: str) -> bytes:
+    """Write the first line."""
+    return _line({"kind": "header", "form": FORM, "eventfold": version, "wire": wire})
+
+
+def findings_of(source: str, findings: list[Finding]) -> Iterator[bytes]:
+    """Write the findings of a file."""
+    for finding in findings:
+        yield _line({"kind": "finding", "file": source, **finding.to_dict()})
+
+
+def source_of(source: str, *, form: str, events: int, replies: int, messages: int, error: str | None = None) -> bytes:
+    """Write what a file was."""
+    facts = {"kind": "file", "file": source, "form": form, "events": events, "replies": replies, "messages": messages, "error": error}
+    return _line({key: value for key, value in facts.items() if value is not None})
+
+
+def footer(files: int, code: int) -> bytes:
+    """Write the last line."""
+    return _line({"kind": "footer", "files": files, "exit": code})
+
+
+def _line(value: dict[str, Any]) -> bytes:
+    return orjson.dumps(value) + b"\n"
