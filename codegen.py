@@ -19,12 +19,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 from urllib.parse import urldefrag, urljoin
 
 from jsonschema import Draft202012Validator
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).resolve().parent
 SCHEMAS = ROOT / "schemas"
@@ -60,7 +62,8 @@ def load_table(name: str) -> dict[str, Any]:
     table = json.loads((SCHEMAS / f"{name}.json").read_text("utf-8"))
     meta = json.loads((SCHEMAS / "meta" / f"{name}.json").read_text("utf-8"))
     Draft202012Validator.check_schema(meta)
-    for error in Draft202012Validator(meta).iter_errors(table):
+    validator: Any = Draft202012Validator(meta)
+    for error in validator.iter_errors(table):
         message = f"{name}.json does not fit meta/{name}.json at {error.json_path}: {error.message}"
         raise SchemaError(message)
     return table
@@ -68,45 +71,13 @@ def load_table(name: str) -> dict[str, Any]:
 
 def bundle(documents: dict[str, Schema], version: str) -> Schema:
     """Join the documents into one whose refs are all `#/$defs/...`, every definition under its title."""
-
-    def title_of(uri: str) -> str:
-        base, fragment = urldefrag(uri)
-        node: Any = documents.get(base)
-        for part in fragment.split("/")[1:]:
-            node = node and node.get(part)
-        if not node:
-            message = f"{uri} names no definition of schemas/"
-            raise SchemaError(message)
-        return node["title"]
-
-    def localize(node: Any, base: str) -> Any:
-        if isinstance(node, list):
-            return [localize(item, base) for item in node]  # pyright: ignore[reportUnknownVariableType]
-        if not isinstance(node, dict):
-            return node
-        local: Schema = {}
-        for key, value in node.items():  # pyright: ignore[reportUnknownVariableType]
-            if key == "$ref":
-                local[key] = f"#/$defs/{title_of(urljoin(base, str(value)))}"
-            elif key in {"const", "enum", "default", "examples"}:
-                local[key] = value
-            elif key not in {"$id", "$schema", "$defs"}:
-                local[str(key)] = localize(value, base)
-        return local
-
     definitions: dict[str, Schema] = {}
     for uri, document in documents.items():
-        named = [document] if "title" in document else []
-        for key, definition in document.get("$defs", {}).items():
-            if definition.get("title") != key:
-                message = f"{uri}: the title of $defs/{key} must be {key!r}, since it becomes the class name"
-                raise SchemaError(message)
-            named.append(definition)
-        for definition in named:
+        for definition in named(uri, document):
             if definition["title"] in definitions:
                 message = f"{uri}: {definition['title']} is defined twice"
                 raise SchemaError(message)
-            definitions[definition["title"]] = localize(definition, uri)
+            definitions[definition["title"]] = localize(definition, uri, documents)
     base_uri = next(iter(documents)).split("/parts/")[0]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -116,6 +87,56 @@ def bundle(documents: dict[str, Schema], version: str) -> Schema:
         "version": version,
         "$defs": definitions,
     }
+
+
+def named(uri: str, document: Schema) -> Iterator[Schema]:
+    """Give the definitions of a document: itself, when it has a title, and its $defs."""
+    if "title" in document:
+        yield document
+    for key, definition in document.get("$defs", {}).items():
+        if definition.get("title") != key:
+            message = f"{uri}: the title of $defs/{key} must be {key!r}, since it becomes the class name"
+            raise SchemaError(message)
+        yield definition
+
+
+def title_of(uri: str, documents: dict[str, Schema]) -> str:
+    """Give the title of the definition that a whole URI names."""
+    base, fragment = urldefrag(uri)
+    node: Any = documents.get(base)
+    for part in fragment.split("/")[1:]:
+        node = node and node.get(part)
+    if not node:
+        message = f"{uri} names no definition of schemas/"
+        raise SchemaError(message)
+    return node["title"]
+
+
+def localize(node: Any, base: str, documents: dict[str, Schema]) -> Any:
+    """Copy a schema with local refs."""
+    if is_array(node):
+        return [localize(item, base, documents) for item in node]
+    if not is_object(node):
+        return node
+    local: Schema = {}
+    for key, value in node.items():
+        if key == "$ref":
+            local[key] = f"#/$defs/{title_of(urljoin(base, value), documents)}"
+        elif key in {"const", "enum", "default", "examples"}:
+            local[key] = value
+        elif key not in {"$id", "$schema", "$defs"}:
+            local[key] = localize(value, base, documents)
+    return local
+
+
+def is_object(value: Any) -> TypeGuard[Schema]:
+    """Tell whether a JSON value is an object."""
+    return isinstance(value, dict)
+
+
+def is_array(value: Any) -> TypeGuard[list[Any]]:
+    """Tell whether a JSON value is an array."""
+    return isinstance(value, list)
 
 
 # --- views --------------------------------------------------------------------------------------
@@ -147,13 +168,13 @@ def flatten(definitions: dict[str, Schema], name: str) -> Schema:
 
 def refs(node: Any) -> Iterator[str]:
     """Give the definitions that a schema refers to."""
-    if isinstance(node, dict):
+    if is_object(node):
         if "$ref" in node:
-            yield name_of(node)  # pyright: ignore[reportUnknownArgumentType]
-        for value in node.values():  # pyright: ignore[reportUnknownVariableType]
+            yield name_of(node)
+        for value in node.values():
             yield from refs(value)
-    elif isinstance(node, list):
-        for item in node:  # pyright: ignore[reportUnknownVariableType]
+    elif is_array(node):
+        for item in node:
             yield from refs(item)
 
 
@@ -290,7 +311,13 @@ def write_tables(contract: Schema, lifecycle: Schema, rules: Schema, out: Path) 
         "RULES": ("dict[str, dict[str, str]]", "The rule catalogue.", rules["rules"]),
         "LIFECYCLE": ("dict[str, Any]", "What may follow what, and what each event does.", lifecycle),
     }
-    lines = ["# Generated by codegen.py from schemas/. Do not edit.", "", "from __future__ import annotations", "", "from typing import Any"]
+    lines = [
+        "# Generated by codegen.py from schemas/. Do not edit.",
+        "",
+        "from __future__ import annotations",
+        "",
+        "from typing import Any",
+    ]
     for name, (annotation, comment, value) in tables.items():
         text = pprint.pformat(value, width=120, sort_dicts=False)
         lines += ["", f"#: {comment}", f"{name}: {annotation} = {text}"]
@@ -365,50 +392,67 @@ def effects_in_order(lifecycle: Schema, entry: Schema) -> Iterator[str]:
                 todo += [tuple(then.split(".")) for then in cell.get("then", ())]
 
 
+def need(condition: object, message: str) -> None:
+    """Refuse the table unless the condition holds."""
+    if not condition:
+        raise SchemaError("lifecycle.json: " + message)
+
+
+def check_reference(machines: Schema, reference: str, where: str) -> None:
+    """Hold a `machine.input` against the machines."""
+    machine, name = reference.split(".")
+    found = (
+        any(name in m["inputs"] for m in machines.values()) if machine == "*" else name in machines.get(machine, {"inputs": ()})["inputs"]
+    )
+    need(found, f"{where}: there is no {reference!r}")
+
+
+def check_outcome(lifecycle: Schema, rules: Schema, cell: Schema, states: Schema, where: str) -> None:
+    """Hold a cell or guard against the states, the rules and the machines."""
+    for key in ("next", "zero"):
+        need(cell.get(key) is None or cell[key] in states, f"{where}: {cell.get(key)!r} is no state")
+    need(cell.get("rule") is None or cell["rule"] in rules, f"{where}: {cell.get('rule')!r} is not in rules.json")
+    for then in cell.get("then", ()):
+        check_reference(lifecycle["machines"], then, where)
+
+
+def check_machine(lifecycle: Schema, rules: Schema, name: str) -> None:
+    """Hold a machine against itself: total, and every state that is named is there."""
+    machine = lifecycle["machines"][name]
+    states = machine["states"]
+    for state in (machine["initial"], *machine.get("parks", ()), *(row["state"] for row in machine.get("stored", ()))):
+        need(state in states, f"{name}: {state!r} is no state")
+    for given, row in machine["inputs"].items():
+        need(set(row) == set(states), f"{name}.{given}: the cells must be exactly {sorted(states)}, found {sorted(row)}")
+        for state, cell in row.items():
+            check_outcome(lifecycle, rules, cell, states, f"{name}.{given}.{state}")
+
+
+def check_guard(lifecycle: Schema, rules: Schema, guard: Schema) -> None:
+    """Hold a guard against the machines that it ties together."""
+    machines = lifecycle["machines"]
+    for at in guard["at"]:
+        check_reference(machines, at, "guards")
+        states = machines[at.split(".")[0]]["states"]
+        check_outcome(lifecycle, rules, guard, states, f"guard at {at}")
+        need(set(guard.get("state", ())) <= set(states), f"guard at {at}: no such state in {guard.get('state')}")
+    for machine, wanted in guard["when"].items():
+        if is_array(wanted):
+            known = set(machines[machine]["states"]) if machine in machines else set[str]()
+            need(set(wanted) <= known, f"guard: when {machine} {wanted}")
+
+
 def check_lifecycle(lifecycle: Schema, rules: Schema, events: dict[str, str]) -> None:
     """Hold the table against itself, the rules and the events: total, and nothing named that is not there."""
-    machines = lifecycle["machines"]
-
-    def need(condition: object, message: str) -> None:
-        if not condition:
-            raise SchemaError("lifecycle.json: " + message)
-
-    def known(reference: str, where: str) -> None:
-        machine, name = reference.split(".")
-        if machine == "*":
-            need(any(name in m["inputs"] for m in machines.values()), f"{where}: no machine has the input {name!r}")
-        else:
-            need(name in machines.get(machine, {"inputs": ()})["inputs"], f"{where}: there is no {reference!r}")
-
-    def outcome(cell: Schema, states: Schema, where: str) -> None:
-        for key in ("next", "zero"):
-            need(cell.get(key) is None or cell[key] in states, f"{where}: {cell.get(key)!r} is no state")
-        need(cell.get("rule") is None or cell["rule"] in rules, f"{where}: {cell.get('rule')!r} is not in rules.json")
-        for then in cell.get("then", ()):
-            known(then, where)
-
-    for name, machine in machines.items():
-        states = machine["states"]
-        for state in (machine["initial"], *machine.get("parks", ()), *(row["state"] for row in machine.get("stored", ()))):
-            need(state in states, f"{name}: {state!r} is no state")
-        for given, row in machine["inputs"].items():
-            need(set(row) == set(states), f"{name}.{given}: the cells must be exactly {sorted(states)}, found {sorted(row)}")
-            for state, cell in row.items():
-                outcome(cell, states, f"{name}.{given}.{state}")
+    for name in lifecycle["machines"]:
+        check_machine(lifecycle, rules, name)
     for guard in lifecycle["guards"]:
-        for at in guard["at"]:
-            known(at, "guards")
-            states = machines[at.split(".")[0]]["states"]
-            outcome(guard, states, f"guard at {at}")
-            need(set(guard.get("state", ())) <= set(states), f"guard at {at}: no such state in {guard.get('state')}")
-        for machine, wanted in guard["when"].items():
-            if isinstance(wanted, list):
-                need(machine in machines and set(wanted) <= set(machines[machine]["states"]), f"guard: when {machine} {wanted}")  # pyright: ignore[reportUnknownArgumentType]
+        check_guard(lifecycle, rules, guard)
     need(set(lifecycle["events"]) == set(events), f"events: {sorted(set(lifecycle['events']) ^ set(events))} stand on one side only")
     for event, entry in lifecycle["events"].items():
         for step in entry["steps"]:
             for name in inputs_of(step):
-                known(f"{step['machine']}.{name}", event)
+                check_reference(lifecycle["machines"], f"{step['machine']}.{name}", event)
 
 
 # --- writing ------------------------------------------------------------------------------------
@@ -433,7 +477,9 @@ def stale(fresh: Path, targets: list[str]) -> Iterator[str]:
         old = (ROOT / path).read_text("utf-8") if (ROOT / path).exists() else ""
         if new != old or (path in wanted) != (ROOT / path).exists():
             yield f"{path} is stale\n"
-            yield from difflib.unified_diff(old.splitlines(True), new.splitlines(True), f"{path}", f"{path} from schemas/")
+            yield from difflib.unified_diff(
+                old.splitlines(keepends=True), new.splitlines(keepends=True), f"{path}", f"{path} from schemas/"
+            )
         elif path not in wanted:
             yield f"{path} is no longer generated\n"
 

@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .findings import Collector, Finding
 from .fold import Folder
+from .jsonvalue import shown
 from .lifecycle import KEEP_ENDED
 from .stored import check_message
+from .table import PLAN_OF
 from .wire import EventReader, Framer, StoredMessage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from .draft import Wire
-    from .table import Plan
+    from .lifecycle import Breach
+    from .shape import Wire
 
 
 class Checked(NamedTuple):
@@ -72,8 +74,7 @@ class Checker:
     def finish_events(self) -> None:
         """Say what is wrong with the stream stopping here."""
         self._line = None
-        self.folder.lifecycle.index = self.events
-        self.folder.lifecycle.finish()
+        self.folder.lifecycle.finish(self.events)
 
     def findings(self) -> list[Finding]:
         """Give what was found so far, by place."""
@@ -108,41 +109,33 @@ class Checker:
                 index=index,
                 line=self._line,
                 pointer="/created_at",
-                values={"type": type(event).__struct_config__.tag, "detail": f"created_at is {event.created_at[:40]!r}"},
+                values={"type": PLAN_OF[type(event)].type, "detail": f"created_at is {shown(event.created_at)}"},
             )
         self.folder.index = index
         self.folder.feed(event)
 
     def _remark(self, index: int) -> None:
         for rule, detail, pointer, name in self._reader.remarks:
-            self._collector.add(rule, (name, pointer), index=index, line=self._line, pointer=pointer, values={"type": name, "detail": detail})
+            self._collector.add(
+                rule, (name, pointer), index=index, line=self._line, pointer=pointer, values={"type": name, "detail": detail}
+            )
 
     def _say_problems(self) -> None:
         for rule, line, detail in self._framer.problems:
             self._collector.add(rule, (), index=self.events, line=line or None, values={"detail": detail})
         self._framer.problems.clear()
 
-    def _out_of_order(  # noqa: PLR0913  the form of Report
-        self,
-        rule: str,
-        *,
-        plan: Plan | None,
-        reply_id: str,
-        key: str,
-        state: str = "",
-        since: int | None = None,
-        pointer: str = "",
-        detail: str = "",
-    ) -> None:
+    def _out_of_order(self, breach: Breach) -> None:
+        values = {**breach._asdict(), "key": repr(breach.key), "reply_id": repr(breach.reply_id)}
         self._collector.add(
-            rule,
-            (reply_id, key),
+            breach.rule,
+            (breach.reply_id, breach.key),
             index=self.folder.lifecycle.index,
             line=self._line,
-            pointer=pointer,
-            related=since,
-            reply_id=reply_id,
-            values={"type": plan.type if plan else "", "key": repr(key), "state": state, "detail": detail, "reply_id": repr(reply_id)},
+            pointer=breach.pointer,
+            related=breach.since,
+            reply_id=breach.reply_id,
+            values=values,
         )
 
 

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from .check import Checker
     from .findings import Finding
-    from .fold import Folder
 
 #: How many bytes are read at once.
 _PIECE = 1 << 20
@@ -75,13 +74,21 @@ def _show_version(value: bool) -> None:  # noqa: FBT001  typer's form
 
 @app.callback()
 def _root(
-    _version: Annotated[bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the versions of package and wire.")] = False,  # noqa: FBT002
+    _version: Annotated[  # noqa: FBT002  typer's form
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the versions of package and wire.")
+    ] = False,
 ) -> None: ...
 
 
 @app.command()
 def check(
-    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Streams or stored messages: JSONL, a JSON array, a JSON document, an SSE capture. `-` is standard input.")],
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE...",
+            help="Streams or stored messages: JSONL, a JSON array, a JSON document, an SSE capture. `-` is standard input.",
+        ),
+    ],
     format: _Format = Format.TEXT,  # noqa: A002  the option's name
     fail_on: _FailOn = FailOn.ERROR,
     keep_ended: _KeepEnded = KEEP_ENDED,
@@ -104,8 +111,7 @@ def check(
         if format is Format.JSON:
             for line in machine.findings_of(name, findings):
                 _write(line)
-            facts = {"events": checker.events, "replies": checker.folder.lifecycle.starts, "messages": len(checker.stored)}
-            _write(machine.source_of(name, form=checker.form, error=error, **facts))
+            _write(machine.source_of(name, checker, error))
         elif error is None:
             _print_findings(name, findings, sys.stdout)
             _print_summary(name, checker, findings)
@@ -118,11 +124,14 @@ def check(
 
 
 @app.command()
-def fold(  # noqa: PLR0913  one parameter an option
+def fold(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A stream: JSONL, a JSON array, an SSE capture. `-` is standard input.")],
     format: _Format = Format.TEXT,  # noqa: A002  the option's name
     reply: Annotated[str | None, typer.Option("--reply", metavar="ID", help="Only this reply.")] = None,
-    onto: Annotated[str | None, typer.Option("--onto", metavar="FILE", help="Stored messages that the stream continues: one JSON document, an array, or JSONL.")] = None,
+    onto: Annotated[
+        str | None,
+        typer.Option("--onto", metavar="FILE", help="Stored messages that the stream continues: one JSON document, an array, or JSONL."),
+    ] = None,
     fail_on: _FailOn = FailOn.ERROR,
     keep_ended: _KeepEnded = KEEP_ENDED,
 ) -> None:
@@ -153,7 +162,9 @@ def fold(  # noqa: PLR0913  one parameter an option
 
 @app.command()
 def explain(
-    rule: Annotated[str | None, typer.Argument(metavar="RULE", help="Id of a rule, such as block.after-end; all are listed without one.")] = None,
+    rule: Annotated[
+        str | None, typer.Argument(metavar="RULE", help="Id of a rule, such as block.after-end; all are listed without one.")
+    ] = None,
     format: _Format = Format.TEXT,  # noqa: A002  the option's name
 ) -> None:
     """Say what a rule means, why it exists and what a fold does all the same."""
@@ -174,7 +185,9 @@ def explain(
 
 @app.command()
 def schema(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="A type, such as TextBlockDeltaEvent or Msg; the whole bundle without one.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="A type, such as TextBlockDeltaEvent or Msg; the whole bundle without one.")
+    ] = None,
     list_names: Annotated[bool, typer.Option("--list", help="List the types.")] = False,  # noqa: FBT002  typer's form
 ) -> None:
     """Print the contract as one JSON Schema document, or one type of it with what it refers to."""
@@ -241,7 +254,8 @@ def _run(checker: Checker, name: str) -> list[Finding]:
 def _pieces(name: str) -> Iterator[bytes]:
     """Read a file or standard input piece by piece. Raises CannotRun."""
     if name == "-":
-        while piece := sys.stdin.buffer.read1(_PIECE):
+        # What has arrived is read at once: a pipe may be a live stream.
+        while piece := os.read(sys.stdin.fileno(), _PIECE):
             yield piece
         return
     try:

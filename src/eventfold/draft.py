@@ -8,67 +8,13 @@ and they are joined when somebody looks; a snapshot costs its message and shares
 from __future__ import annotations
 
 import binascii
-from functools import cache
 from io import StringIO
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any
 
-import msgspec
+from .jsonvalue import copy_json
 
-from eventfold_models.tables import CHILDREN, FIELDS, REQUIRED, UNIONS
-
-Wire = dict[str, Any]
-
-def copy_json(value: Any) -> Any:
-    """Copy a JSON value, so that nobody's later change shows in the other."""
-    if isinstance(value, dict):
-        return {key: copy_json(item) for key, item in cast("Wire", value).items()}
-    if isinstance(value, list):
-        return [copy_json(item) for item in cast("list[Any]", value)]
-    return value
-
-
-@cache
-def _fields_of(struct: type[msgspec.Struct]) -> tuple[tuple[str, bool], ...]:
-    """Give the names of a struct's fields, and whether each is required."""
-    return tuple((field.name, field.required) for field in msgspec.structs.fields(struct))
-
-
-def class_of(value: Wire, name: str) -> str:
-    """Give the class of a value of a class or union: the member that its tag names."""
-    if name not in UNIONS:
-        return name
-    tag, members = UNIONS[name]
-    return members.get(str(value.get(tag)), "")
-
-
-def wire_of(value: Any, name: str) -> Any:
-    """
-    Write a value of a class or union, or a list of them, as a dict of its own.
-
-    Takes what events carry: structs, or dicts when the struct would have lost something. Absent and
-    optional null fields are left out; unknown fields are kept.
-    """
-    if isinstance(value, msgspec.Struct):
-        config = value.__struct_config__
-        wire: Wire = {config.tag_field: config.tag} if config.tag_field else {}
-        for key, required in _fields_of(type(value)):
-            item = getattr(value, key)
-            if item is not msgspec.UNSET and (item is not None or required):
-                wire[key] = copy_json(item) if isinstance(item, dict) else wire_of(item, "")
-        return wire
-    if isinstance(value, list):
-        return [wire_of(item, name) for item in cast("list[Any]", value)]
-    if isinstance(value, dict):
-        fields = cast("Wire", value)
-        name = class_of(fields, name)
-        children = CHILDREN.get(name, {})
-        optional = set(FIELDS.get(name, ())).difference(REQUIRED.get(name, ()))
-        return {
-            key: wire_of(item, children[key]) if key in children else copy_json(item)
-            for key, item in fields.items()
-            if item is not None or key not in optional
-        }
-    return value
+if TYPE_CHECKING:
+    from .shape import Wire
 
 
 class TextDraft:

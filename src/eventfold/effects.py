@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from eventfold_models.tables import BLOCKS, CHILDREN, DEFAULTS, FIELDS
 
-from .draft import DataDraft, MessageDraft, ResultDraft, TextDraft, WholeDraft, copy_json, wire_of
-from .lifecycle import Breach
+from .draft import DataDraft, MessageDraft, ResultDraft, TextDraft, WholeDraft
+from .jsonvalue import copy_json
+from .lifecycle import Effect, Flaw
+from .shape import wire_of
 from .table import field_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from .lifecycle import Effect, Instance, Reply
+    from .lifecycle import Instance, Reply
 
 #: The effects, by name.
 EFFECTS: dict[str, Effect] = {}
@@ -31,7 +31,7 @@ _USAGE = FIELDS["Usage"]
 
 
 def _effect(function: Effect) -> Effect:
-    EFFECTS[function.__name__] = function  # pyright: ignore[reportAttributeAccessIssue]
+    EFFECTS[function.__name__] = function
     return function
 
 
@@ -108,7 +108,7 @@ def set_url(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
 
 
 @_effect
-def close_block(reply: Reply, instance: Instance, event: Any, item: Any) -> Breach | None:
+def close_block(reply: Reply, instance: Instance, event: Any, item: Any) -> Flaw | None:
     """End the block: time, final text if there is one, provider fields."""
     del reply, item
     text = field_of(event, "text")
@@ -144,7 +144,7 @@ def append_arguments(reply: Reply, instance: Instance, event: Any, item: Any) ->
 
 
 @_effect
-def close_call(reply: Reply, instance: Instance, event: Any, item: Any) -> Breach | None:
+def close_call(reply: Reply, instance: Instance, event: Any, item: Any) -> Flaw | None:
     """End the arguments: time, provider fields."""
     return close_block(reply, instance, event, item)
 
@@ -267,7 +267,9 @@ def _bytes_of(media_type: str) -> dict[str, Any]:
 def _take_request(instance: Instance, item: Any, state: str) -> None:
     known = FIELDS[BLOCKS["tool_call"]]
     instance.draft.wire["state"] = state
-    instance.draft.wire.update({key: value for key, value in wire_of(item, BLOCKS["tool_call"]).items() if key not in known or key == "suggested_rules"})
+    instance.draft.wire.update(
+        {key: value for key, value in wire_of(item, BLOCKS["tool_call"]).items() if key not in known or key == "suggested_rules"}
+    )
 
 
 def _add_result(reply: Reply, instance: Instance, wire: dict[str, Any]) -> None:
@@ -281,7 +283,7 @@ def _update_metadata(wire: dict[str, Any], event: Any) -> None:
         wire["metadata"] = {**wire.get("metadata", {}), **copy_json(metadata)}
 
 
-def _set_extra(instance: Instance, event: Any) -> Breach | None:
+def _set_extra(instance: Instance, event: Any) -> Flaw | None:
     """Set provider fields on the block; keys of the block's own schema are refused."""
     extra = field_of(event, "extra")
     if not extra:
@@ -291,4 +293,4 @@ def _set_extra(instance: Instance, event: Any) -> Breach | None:
     refused = sorted(set(extra).intersection(known))
     if not refused:
         return None
-    return Breach("block.extra-names-field", f"/extra/{refused[0]}", f"{', '.join(refused)} cannot be set by extra")
+    return Flaw("block.extra-names-field", f"/extra/{refused[0]}", f"{', '.join(refused)} cannot be set by extra")

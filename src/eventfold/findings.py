@@ -95,7 +95,14 @@ class Collector:
         if key in self._counts:
             self._counts[key] += 1
             return
-        values: dict[str, Any] = {"type": "", "key": "", "state": "", "detail": "", "reply_id": place.get("reply_id"), **place.pop("values", {})}
+        values: dict[str, Any] = {
+            "type": "",
+            "key": "",
+            "state": "",
+            "detail": "",
+            "reply_id": place.get("reply_id"),
+            **place.pop("values", {}),
+        }
         self._counts[key] = 1
         self._groups[key] = Finding(rule, SEVERITY[rule], RULES[rule]["message"].format_map(values), **place)
 

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from .effects import EFFECTS
-from .lifecycle import KEEP_ENDED, Lifecycle, Reply, Report
+from .lifecycle import KEEP_ENDED, Breach, Lifecycle, Reply
 from .resume import dump, load, reply_from_message
 from .table import PLAN_OF
 from .wire.reader import read_event
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from eventfold_models.models import Msg
 
-    from .draft import Wire
+    from .shape import Wire
 
 
 class UnknownReply(LookupError):
@@ -37,8 +37,9 @@ class UnknownReply(LookupError):
         return f"there is no reply {self.reply_id!r}; known are {', '.join(map(repr, self.known)) or 'none'}"
 
 
-def _silent(rule: str, **_place: Any) -> None:
+def _silent(breach: Breach) -> None:
     """Report nothing: folding repairs, checking tells."""
+    del breach
 
 
 class Folder:
@@ -49,7 +50,7 @@ class Folder:
     be looked at while they grow.
     """
 
-    def __init__(self, *, keep_ended: int = KEEP_ENDED, report: Report = _silent) -> None:
+    def __init__(self, *, keep_ended: int = KEEP_ENDED, report: Callable[[Breach], None] = _silent) -> None:
         self.lifecycle = Lifecycle(EFFECTS, report, keep_ended=keep_ended)
         #: Index of the next event.
         self.index = 0
@@ -127,7 +128,7 @@ class Folder:
         return {**dump(self.lifecycle), "index": self.index, "gone": [[started, wire] for started, wire in self._gone]}
 
     @classmethod
-    def restore(cls, checkpoint: dict[str, Any], *, report: Report = _silent) -> Folder:
+    def restore(cls, checkpoint: dict[str, Any], *, report: Callable[[Breach], None] = _silent) -> Folder:
         """
         Go on from a checkpoint.
 

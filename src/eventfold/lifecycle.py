@@ -10,20 +10,14 @@ from __future__ import annotations
 
 import binascii
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 import msgspec
 import xxhash
-
 from eventfold_models.tables import ROLE_BLOCKS
 
-from .table import DELIVERY, MACHINES, PLAN_OF, REPLY, Machine, Outcome, Plan, State, field_of, initial_states
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    #: What an effect takes: reply, instance, event, and the item of the event's list or its decoded bytes.
-    Effect = Callable[["Reply", "Instance", Any, Any], Breach | None]
+from .table import CALL_KIND, DELIVERY, MACHINES, PLAN_OF, REPLY, Machine, Outcome, Plan, State, field_of, initial_states
 
 #: How many ended replies are held, so that late results, second ends and redeliveries are recognised.
 KEEP_ENDED = 1000
@@ -31,20 +25,25 @@ KEEP_ENDED = 1000
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
-class Breach(msgspec.Struct, frozen=True):
-    """A rule that the content of an event breaks, found by the effect that reads the content."""
+class Flaw(NamedTuple):
+    """A rule that the content of an event breaks, as the effect that reads the content finds it."""
 
     rule: str
-    pointer: str = ""
+    pointer: str = ""  #: RFC 6901, into the event
     detail: str = ""
 
 
-class Report(Protocol):
-    """Takes a broken rule. `state` and `since` are the machine's: where it stood, and the event that put it there."""
+class Breach(NamedTuple):
+    """A rule that was broken, and where in the life of a reply."""
 
-    def __call__(  # noqa: D102, PLR0913  what it takes is said above
-        self, rule: str, *, plan: Plan | None, reply_id: str, key: str, state: str = "", since: int | None = None, pointer: str = "", detail: str = ""
-    ) -> None: ...
+    rule: str
+    type: str  #: type of the event; empty at the end of the stream
+    reply_id: str
+    key: str  #: id of the event, the block or the call
+    state: str = ""  #: where the machine stood
+    since: int | None = None  #: index of the event that put it there
+    pointer: str = ""
+    detail: str = ""
 
 
 class Instance:
@@ -100,7 +99,7 @@ class Reply(Instance):
 _INITIAL: dict[tuple[str, str | None], list[State]] = {
     (machine.scope, kind): initial_states(machine.scope, kind)
     for machine in MACHINES.values()
-    for kind in ((machine.kind, "tool_call") if machine.scope == "call" else (machine.kind,))
+    for kind in ((CALL_KIND,) if machine.scope == "call" else (machine.kind,))
 }
 
 
@@ -109,20 +108,37 @@ def fingerprint(plan: Plan, event: Any) -> int:
     return xxhash.xxh3_64_intdigest(_encode([value or None for value in plan.content(event)]), plan.number)
 
 
+#: What an effect takes: the reply, the instance, the event, and the item of its list or its decoded bytes.
+Effect = Callable[[Reply, Instance, Any, Any], Flaw | None]
+
+
+class Feed:
+    """What is fed to the machines: an event, or an item of its list, of a reply. Without an event, the end of the stream."""
+
+    __slots__ = ("event", "item", "plan", "reply", "type")
+
+    def __init__(self, reply: Reply, plan: Plan | None, event: Any, item: Any = None) -> None:
+        self.reply = reply
+        self.plan = plan
+        self.type = plan.type if plan is not None else ""
+        self.event = event
+        self.item = item
+
+
 class Lifecycle:
     """Where every reply of a stream stands."""
 
-    def __init__(self, effects: Mapping[str, Effect], report: Report, *, keep_ended: int = KEEP_ENDED) -> None:
+    def __init__(self, effects: Mapping[str, Effect], report: Callable[[Breach], None], *, keep_ended: int = KEEP_ENDED) -> None:
         self.effects = effects
         self.report = report
         self.keep_ended = keep_ended
         self.replies: dict[str, Reply] = {}
         self.ended: OrderedDict[str, None] = OrderedDict()
+        #: Index of the event that is being applied.
         self.index = -1
         #: How many replies have begun, and the event that began the newest.
         self.starts = 0
         self.last_start = -1
-        self._plan: Plan | None = None
 
     def apply(self, event: Any, index: int) -> None:
         """Apply a struct of eventfold_models.structs. `index` is its position in the stream, from 0."""
@@ -130,17 +146,15 @@ class Lifecycle:
         if not plan.steps:
             return
         self.index = index
-        self._plan = plan
-        reply_id = event.reply_id
-        reply = self.replies.get(reply_id)
+        reply = self.replies.get(event.reply_id)
         digest = fingerprint(plan, event)
         if reply is None:
-            reply = Reply(reply_id)
-        elif event.id in reply.seen and self._redelivered(reply, event.id, digest):
+            reply = Reply(event.reply_id)
+        elif event.id in reply.seen and self._redelivered(plan, reply, event.id, digest):
             return
         if self._dispatch(plan, reply, event):
             reply.seen[event.id] = (digest, index)
-        if reply.draft is not None and reply_id not in self.replies:
+        if reply.draft is not None and reply.started < 0:
             self._begin(reply)
             self.last_start = index
 
@@ -150,11 +164,11 @@ class Lifecycle:
         if ended:
             self.ended[reply.key] = None
 
-    def finish(self) -> None:
-        """Say what is wrong with the stream stopping here. Changes nothing: it may go on."""
-        self._plan = None
+    def finish(self, index: int) -> None:
+        """Say what is wrong with the stream stopping before event `index`. Changes nothing: it may go on."""
+        self.index = index
         for reply in self.replies.values():
-            self._step(reply, reply, REPLY, "stream_end", None, None)
+            self._step(Feed(reply, None, None), reply, REPLY, "stream_end")
 
     def forget_ended(self) -> Iterator[Reply]:
         """Give up the oldest ended replies beyond `keep_ended`."""
@@ -167,102 +181,123 @@ class Lifecycle:
         self.starts += 1
         self.replies[reply.key] = reply
 
-    def _redelivered(self, reply: Reply, event_id: str, digest: int) -> bool:
+    def _redelivered(self, plan: Plan, reply: Reply, event_id: str, digest: int) -> bool:
         """Tell a redelivery from an id that was used again, by the delivery machine."""
         first, since = reply.seen[event_id]
         same = digest == first or (event_id, digest) in reply.reused
         cell = DELIVERY.states["applied"].cells["same" if same else "other"]
-        if cell.rule:
-            self.report(cell.rule, plan=self._plan, reply_id=reply.key, key=event_id, since=since)
+        if cell.rule is not None:
+            self.report(Breach(cell.rule, plan.type, reply.key, event_id, since=since))
         if not same:
             reply.reused.add((event_id, first))
         return cell.drop
 
     def _dispatch(self, plan: Plan, reply: Reply, event: Any) -> bool:
         """Make the event's steps. Tells whether it was applied, in whole or in part."""
-        gate, *steps = plan.steps
-        if self._step(reply, reply, gate.machine, gate.input_of(event), event, None):
+        feed = Feed(reply, plan, event)
+        gate = plan.steps[0]
+        if self._step(feed, reply, gate.machine, gate.input_of(event)):
             return False
-        if plan.items is not None:
-            applied = [self._steps(plan, reply, item, event) for item in getattr(event, plan.items)]
-            return not applied or any(applied)
-        return not steps or self._steps(plan, reply, event, event)
+        if plan.items is None:
+            return len(plan.steps) == 1 or self._steps(feed, event)
+        items: list[Any] = getattr(event, plan.items)
+        applied = [self._steps(Feed(reply, plan, event, item), item) for item in items]
+        return not items or any(applied)
 
-    def _steps(self, plan: Plan, reply: Reply, source: Any, event: Any) -> bool:
-        """Make the steps after the first on one instance. Tells whether none of them dropped the event."""
-        kind = plan.kind
-        item: Any = source if source is not event else None
-        instance: Instance = reply
-        fresh = False
-        if kind is not None:
-            key: Any = source
-            for name in plan.key:
-                key = field_of(key, name)
-            known = reply.instances.get(kind)
-            instance = known.get(key) if known is not None else None  # pyright: ignore[reportAssignmentType]
-            if instance is None:  # pyright: ignore[reportUnnecessaryComparison]
-                instance = Instance("call" if kind == "tool_call" else "block", kind, key)
-                fresh = True
-        if plan.base64 is not None and (text := field_of(event, plan.base64[0])) is not None:
-            field, rule = plan.base64
-            try:
-                item = decode_base64(text)
-            except ValueError as error:
-                self.report(rule, plan=plan, reply_id=reply.key, key=instance.key, pointer=f"/{field}", detail=str(error))
-                return False
+    def _steps(self, feed: Feed, source: Any) -> bool:
+        """Make the steps after the first, with the fields of `source`. Tells whether none of them dropped the event."""
+        plan = feed.plan
+        if plan is None or not self._decode(feed, plan, source):
+            return False
+        instance = self._find(feed.reply, plan, source)
         for step in plan.steps[1:]:
             if step.repeats is None:
                 given = step.input_of(source)
-            elif text := field_of(event, step.repeats):
+            elif text := field_of(source, step.repeats):
                 given = step.verdicts[0] if instance.draft.repeated_by(text) else step.verdicts[1]
             else:
                 continue
-            if self._step(reply, instance, step.machine, given, event, item):
+            if self._step(feed, instance, step.machine, given):
                 return False
-        if fresh and kind is not None and (instance.draft is not None or instance.result is not None):
-            reply.instances.setdefault(kind, {})[instance.key] = instance
+        if plan.kind is not None and (instance.draft is not None or instance.result is not None):
+            feed.reply.instances.setdefault(plan.kind, {})[instance.key] = instance
         return True
 
-    def _step(self, reply: Reply, instance: Instance, machine: Machine, given: str, event: Any, item: Any) -> bool:  # noqa: PLR0913  the walk's whole state
+    def _decode(self, feed: Feed, plan: Plan, source: Any) -> bool:
+        """Decode the event's base64 field, if it has one that is there. Tells whether that went well."""
+        if plan.base64 is None:
+            return True
+        field, rule = plan.base64
+        text = field_of(source, field)
+        if text is None:
+            return True
+        try:
+            feed.item = decode_base64(text)
+        except ValueError as error:
+            self.report(Breach(rule, plan.type, feed.reply.key, _key(plan, source), pointer=f"/{field}", detail=str(error)))
+            return False
+        return True
+
+    @staticmethod
+    def _find(reply: Reply, plan: Plan, source: Any) -> Instance:
+        """Find the instance that an event or item names, or make one in its initial states."""
+        kind = plan.kind
+        if kind is None:
+            return reply
+        key = _key(plan, source)
+        known = reply.instances.get(kind)
+        instance = known.get(key) if known is not None else None
+        return instance if instance is not None else Instance("call" if kind == CALL_KIND else "block", kind, key)
+
+    def _step(self, feed: Feed, instance: Instance, machine: Machine, given: str) -> bool:
         """Walk one cell. Tells whether the event goes no further."""
-        if machine.scope == "reply":
-            holder: Instance = reply
-        elif machine.scope == "part":
-            holder = instance = self._part(instance, event)
-        else:
-            holder = instance
-        slot = machine.slot
-        state = holder.states[slot]
+        reply = feed.reply
+        if machine.scope == "part":
+            instance = self._part(instance, feed)
+        holder = reply if machine.scope == "reply" else instance
+        state = holder.states[machine.slot]
         cell = state.cells[given]
         if cell.trivial:
             return False
-        rule = cell.rule
-        for guard in cell.guards:
-            if self._holds(guard, reply, instance, machine, event):
-                if guard.replaces:
-                    cell, rule = guard, guard.rule
-                    break
-                self._report(guard.rule, reply, instance, holder, machine, state)
-        if rule is not None:
-            self._report(rule, reply, instance, holder, machine, state)
+        if cell.guards:
+            cell = self._guarded(cell, feed, instance, state)
+        if cell.rule is not None:
+            self._report(cell.rule, feed, instance, state)
         if cell.drop:
             return True
         if cell.renew:
-            instance.renew(_INITIAL["call" if machine.scope == "call" else "block", instance.kind])
-        self._move(reply, holder, slot, state, cell)
+            instance.renew(_INITIAL[machine.scope, instance.kind])
+        self._move(reply, holder, state, cell)
         for name in cell.effects:
-            breach = self.effects[name](reply, instance, event, item)
-            if breach is not None:
-                self.report(breach.rule, plan=self._plan, reply_id=reply.key, key=instance.key, pointer=breach.pointer, detail=breach.detail)
-        for other, its_input in cell.then:
-            if other is None:
-                self._broadcast(reply, its_input, event)
-            elif self._step(reply, instance, other, its_input, event, item):
-                return True
+            flaw = self.effects[name](reply, instance, feed.event, feed.item)
+            if flaw is not None:
+                self.report(Breach(flaw.rule, feed.type, reply.key, instance.key, pointer=flaw.pointer, detail=flaw.detail))
+        return any(self._follow(feed, instance, other, its_input) for other, its_input in cell.then)
+
+    def _guarded(self, cell: Outcome, feed: Feed, instance: Instance, state: State) -> Outcome:
+        """Look at the guards: report what they add, and give the first that stands in place of the cell."""
+        for guard in cell.guards:
+            if self._holds(guard, feed, instance, state.machine):
+                if guard.replaces:
+                    return guard
+                if guard.rule is not None:
+                    self._report(guard.rule, feed, instance, state)
+        return cell
+
+    def _follow(self, feed: Feed, instance: Instance, machine: Machine | None, given: str) -> bool:
+        """Feed what follows: to one machine, or to every instance of the reply that has the input."""
+        if machine is not None:
+            return self._step(feed, instance, machine, given)
+        for each in (feed.reply, *feed.reply.every()):
+            for state in each.states:
+                if given in state.cells:
+                    self._step(feed, each, state.machine, given)
+        self.ended[feed.reply.key] = None
         return False
 
-    def _move(self, reply: Reply, holder: Instance, slot: int, state: State, cell: Outcome) -> None:
+    def _move(self, reply: Reply, holder: Instance, state: State, cell: Outcome) -> None:
         """Put the machine into its next state, and keep the counts that hang on it."""
+        slot = state.machine.slot
         following = cell.next
         if cell.count:
             reply.counts[slot] += cell.count
@@ -272,29 +307,22 @@ class Lifecycle:
             return
         holder.states[slot] = following
         holder.since[slot] = self.index
-        if following.parks != state.parks:
-            reply.parked += 1 if following.parks else -1
+        reply.parked += following.parks - state.parks
         if following.parks:
             reply.parked_at = self.index
 
-    def _part(self, call: Instance, event: Any) -> Instance:
+    @staticmethod
+    def _part(call: Instance, feed: Feed) -> Instance:
         """Find the data block inside a call's result."""
-        key = field_of(event, (self._plan and self._plan.part) or "")
+        key = field_of(feed.event, feed.plan.part) if feed.plan is not None and feed.plan.part is not None else ""
         part = call.parts.get(key)
         if part is None:
             part = call.parts[key] = Instance("part", None, key, call)
         return part
 
-    def _broadcast(self, reply: Reply, given: str, event: Any) -> None:
-        """Feed an input to every machine of the reply that has it."""
-        for instance in (reply, *reply.every()):
-            for state in instance.states:
-                if given in state.cells:
-                    self._step(reply, instance, state.machine, given, event, None)
-        self.ended[reply.key] = None
-
-    def _holds(self, guard: Outcome, reply: Reply, instance: Instance, machine: Machine, event: Any) -> bool:
+    def _holds(self, guard: Outcome, feed: Feed, instance: Instance, machine: Machine) -> bool:
         """Tell whether all of a guard's conditions hold."""
+        reply = feed.reply
         for name, wanted in guard.when:
             if name == "parked":
                 holds = reply.parked > 0
@@ -303,7 +331,7 @@ class Lifecycle:
             elif name == "forbidden":
                 holds = machine.kind not in ROLE_BLOCKS[reply.role]
             elif name == "present":
-                holds = field_of(event, wanted) is not None
+                holds = field_of(feed.event, wanted) is not None
             else:
                 other = MACHINES[name]
                 holds = (reply if other.scope == "reply" else instance).states[other.slot].name in wanted
@@ -311,8 +339,17 @@ class Lifecycle:
                 return False
         return True
 
-    def _report(self, rule: str | None, reply: Reply, instance: Instance, holder: Instance, machine: Machine, state: State) -> None:  # noqa: PLR0913
-        self.report(rule or "", plan=self._plan, reply_id=reply.key, key=instance.key, state=state.name, since=holder.since[machine.slot])
+    def _report(self, rule: str, feed: Feed, instance: Instance, state: State) -> None:
+        holder = feed.reply if state.machine.scope == "reply" else instance
+        self.report(Breach(rule, feed.type, feed.reply.key, instance.key, state.name, holder.since[state.machine.slot]))
+
+
+def _key(plan: Plan, source: Any) -> str:
+    """Read the id of the instance that an event or item names."""
+    key: Any = source
+    for name in plan.key:
+        key = field_of(key, name)
+    return key
 
 
 def decode_base64(text: str) -> bytes:

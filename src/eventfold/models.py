@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pydantic import TypeAdapter
-
-from eventfold_models import models as _models
 from eventfold_models.models import *  # noqa: F403  the door
 from eventfold_models.models import AgentEvent, ContentBlock, Msg
+from pydantic import TypeAdapter
 
 if TYPE_CHECKING:
     from typing import Any
@@ -19,6 +17,3 @@ MSG: TypeAdapter[Any] = TypeAdapter(Msg)
 EVENT: TypeAdapter[Any] = TypeAdapter(AgentEvent)
 #: Reads and writes any block.
 BLOCK: TypeAdapter[Any] = TypeAdapter(ContentBlock)
-
-__all__ = [name for name in dir(_models) if name[0].isupper() and name not in {"Any", "Annotated", "Field", "Literal", "TypeAliasType", "ConfigDict"}]
-__all__ += ["BLOCK", "EVENT", "MSG"]

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from eventfold_models.tables import FIELDS, WIRE_VERSION
 
-from .draft import BlockDraft, DataDraft, MessageDraft, ResultDraft, TextDraft, WholeDraft, copy_json
+from .draft import BlockDraft, DataDraft, MessageDraft, ResultDraft, TextDraft, WholeDraft
 from .effects import GROWING
+from .jsonvalue import copy_json, is_object
 from .lifecycle import Instance, Lifecycle, Reply, decode_base64
 from .table import CALL_KIND, MACHINES, Machine
 
 if TYPE_CHECKING:
-    from .draft import Wire
+    from .shape import Wire
 
 #: Version of the checkpoint's form.
 FORM = 1
@@ -90,8 +91,8 @@ def _draft_of(kind: str, wire: Wire) -> BlockDraft:
             result.parts = [part for part in parts if not isinstance(part, ResultDraft)]
         return result
     source = wire.get("source")
-    if isinstance(source, dict) and kind == MACHINES["data"].kind:
-        source = dict(source)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    if is_object(source) and kind == MACHINES["data"].kind:
+        source = dict(source)
         try:
             data = decode_base64(source["data"]) if "data" in source else None
         except ValueError:
@@ -132,7 +133,7 @@ def _set_state(reply: Reply, instance: Instance, machine: Machine, message: Wire
 def _fits(stored: Wire, name: str, wanted: Any) -> bool:
     value: Any = stored
     for part in name.split("."):
-        value = value.get(part) if isinstance(value, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        value = value.get(part) if is_object(value) else None
     return value is not None if wanted is True else value in wanted
 
 
@@ -227,7 +228,8 @@ def _load_states(instance: Instance, saved: dict[str, Any]) -> None:
 
 
 def _dump_instance(instance: Instance, places: dict[int, int]) -> dict[str, Any]:
-    parts = {id(part): place for place, part in enumerate(instance.result.parts)} if instance.result is not None else {}
+    result: ResultDraft | None = instance.result
+    parts = {id(part): place for place, part in enumerate(result.parts)} if result is not None else {}
     return {
         "key": instance.key,
         "draft": places.get(id(instance.draft)),
@@ -239,10 +241,11 @@ def _dump_instance(instance: Instance, places: dict[int, int]) -> dict[str, Any]
 
 def _load_instance(instance: Instance, saved: dict[str, Any], content: list[BlockDraft]) -> None:
     instance.draft = content[saved["draft"]] if saved["draft"] is not None else None
-    instance.result = content[saved["result"]] if saved["result"] is not None else None
+    result = content[saved["result"]] if saved["result"] is not None else None
+    instance.result = result
     for entry in saved["parts"]:
         part = instance.parts[entry["key"]] = Instance("part", None, entry["key"], instance)
-        part.draft = instance.result.parts[entry["draft"]] if entry["draft"] is not None else None
+        part.draft = result.parts[entry["draft"]] if isinstance(result, ResultDraft) and entry["draft"] is not None else None
         _load_states(part, entry)
     _load_states(instance, saved)
 

@@ -10,23 +10,26 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from eventfold_models.tables import MESSAGES
+from eventfold_models.tables import BLOCKS, DEFAULTS, MESSAGES, ROLE_BLOCKS
 
+from .jsonvalue import depth_of
 from .table import CALL_KIND, MACHINES
-from .wire.json_text import MAX_DEPTH, depth_of_value
+from .wire.json_text import MAX_DEPTH
 from .wire.reader import unknown_fields
 from .wire.schema import errors
 
 if TYPE_CHECKING:
-    from .draft import Wire
     from .findings import Collector
+    from .shape import Wire
 
 
 def check_message(message: Wire, index: int, line: int | None, collector: Collector) -> None:
     """Add what is wrong with a message. `index` is its position among the messages, from 0."""
     place: dict[str, Any] = {"index": index, "line": line}
-    if (depth := depth_of_value(message)) > MAX_DEPTH:
-        collector.add("message.too-deep", (str(index),), **place, values={"detail": f"nested {depth:,} deep, at most {MAX_DEPTH} is allowed"})
+    if (depth := depth_of(message)) > MAX_DEPTH:
+        collector.add(
+            "message.too-deep", (str(index),), **place, values={"detail": f"nested {depth:,} deep, at most {MAX_DEPTH} is allowed"}
+        )
         return
     role = message.get("role")
     if not isinstance(role, str) or role not in MESSAGES:
@@ -44,9 +47,8 @@ def check_message(message: Wire, index: int, line: int | None, collector: Collec
 
 
 def _check_pairs(message: Wire, collector: Collector, place: dict[str, Any]) -> None:
-    result_kind = MACHINES["result"].kind
-    calls: Counter[str] = Counter()
-    waiting: Counter[str] = Counter()
+    """Pair calls and results by occurrence, and look for ids that stand twice."""
+    owed: Counter[str] = Counter()
     ids: Counter[tuple[str, str]] = Counter()
 
     def add(rule: str, key: str, pointer: str) -> None:
@@ -54,19 +56,17 @@ def _check_pairs(message: Wire, collector: Collector, place: dict[str, Any]) -> 
         collector.add(rule, (message["id"], key), **place, pointer=pointer, reply_id=message["id"], values=values)
 
     for i, block in enumerate(message["content"]):
-        kind, key, pointer = block["type"], block.get("id"), f"/content/{i}"
+        kind, pointer = block["type"], f"/content/{i}"
+        key: str = block.get("id") or pointer
+        ids[kind, key] += 1
+        if ids[kind, key] > 1:
+            add("message.repeated-id", key, pointer)
         if kind == CALL_KIND:
-            calls[key] += 1
-            waiting[key] += 1
-        elif kind == result_kind and not waiting[key] and message["role"] == "assistant":
-            add("message.result-without-call", key, pointer)
-        elif kind == result_kind:
-            waiting[key] -= block.get("state") not in {None, "running"}
-        if key is not None:
-            ids[kind, key] += 1
-            if ids[kind, key] > 1:
-                add("message.repeated-id", key, pointer)
+            owed[key] += 1
+        elif kind == MACHINES["result"].kind:
+            if not owed[key] and CALL_KIND in ROLE_BLOCKS[message["role"]]:
+                add("message.result-without-call", key, pointer)
+            owed[key] -= block.get("state") not in {None, DEFAULTS[BLOCKS[kind]]["state"]}
     if message.get("finished_at") is not None:
-        for key in calls:
-            if waiting[key] > 0:
-                add("message.call-without-result", key, "/content")
+        for key in (key for key, count in owed.items() if count > 0):
+            add("message.call-without-result", key, "/content")

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 from eventfold_models import structs
 from eventfold_models.tables import DEFAULTS, EVENTS, FIELDS, LIFECYCLE
 
+from .jsonvalue import is_array, is_object
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -113,7 +115,7 @@ def _guards(machines: dict[str, Machine], machine: Machine, given: str, state: s
             guard = Outcome(row)
             guard.next = machine.states[row["next"]] if "next" in row else machine.states[state]
             guard.then = _then(machines, row)
-            guard.when = tuple((name, frozenset(wanted) if isinstance(wanted, list) else wanted) for name, wanted in row["when"].items())
+            guard.when = tuple((name, frozenset(wanted) if is_array(wanted) else wanted) for name, wanted in row["when"].items())
             found.append(guard)
     return found
 
@@ -135,10 +137,9 @@ class Step:
     __slots__ = ("field", "fixed", "machine", "otherwise", "present", "repeats", "values", "verdicts")
 
     def __init__(self, row: dict[str, Any], default: Any) -> None:
-        how = row["input"]
         self.machine = MACHINES[row["machine"]]
-        self.fixed: str | None = how if isinstance(how, str) else None
-        how = {} if self.fixed else how
+        self.fixed: str | None = row["input"] if isinstance(row["input"], str) else None
+        how: dict[str, Any] = row["input"] if is_object(row["input"]) else {}
         self.field: str | None = how.get("field")
         self.values: dict[str, str] = how.get("values", {})
         #: Absent is the schema's default.
@@ -166,8 +167,8 @@ def _json_name(value: Any) -> str:
 
 def field_of(source: Any, name: str) -> Any:
     """Read a field of a struct or of a dict; None when it is absent."""
-    if isinstance(source, dict):
-        return source.get(name)  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+    if is_object(source):
+        return source.get(name)
     value = getattr(source, name, None)
     return None if value is structs.UNSET else value
 
@@ -196,7 +197,7 @@ class Plan:
 
 
 def _field(step: dict[str, Any]) -> str:
-    return step["input"].get("field", "") if isinstance(step["input"], dict) else ""
+    return step["input"].get("field", "") if is_object(step["input"]) else ""
 
 
 def _item_class(name: str, items: str) -> str:

@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Any
 
 from eventfold_models.tables import BLOCKS, CHILDREN, EVENTS, FIELDS, MESSAGES
 
-from eventfold.draft import class_of, copy_json, wire_of
-from eventfold.wire.json_text import escape
+from eventfold.jsonvalue import copy_json, escape, is_array, is_object
+from eventfold.shape import class_of, wire_of
 
 from . import Loss
 
 if TYPE_CHECKING:
-    from eventfold.draft import Wire
+    from eventfold.shape import Wire
 
 #: Fields that none of its events have; and one that only its other events have.
 _ADDED = frozenset({"source_path", "structured_output", "extra", "max_iters", "current_iter"})
@@ -85,13 +85,13 @@ def from_agentscope(value: Any) -> Wire:
 
 
 def _named(value: Any) -> tuple[Wire, str]:
-    if isinstance(value, dict):
-        wire: Wire = value  # pyright: ignore[reportUnknownVariableType]
+    if is_object(value):
+        wire = value
     elif hasattr(value, "model_dump"):
         wire = value.model_dump(mode="json")
     else:
         wire = wire_of(value, "")
-    if "type" in wire and "role" not in wire or wire.get("type") in EVENTS:
+    if wire.get("type") in EVENTS or ("type" in wire and "role" not in wire):
         return wire, EVENTS.get(str(wire["type"]), "")
     if wire.get("role") in MESSAGES:
         return wire, MESSAGES[wire["role"]]
@@ -105,9 +105,9 @@ def _custom() -> str:
 
 def _say(value: Any, name: str, pointer: str, losses: list[Loss]) -> Any:
     """Say a value of a class or union, or a list of them."""
-    if isinstance(value, list):
-        return [_say(item, name, f"{pointer}/{i}", losses) for i, item in enumerate(value)]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-    if not isinstance(value, dict):
+    if is_array(value):
+        return [_say(item, name, f"{pointer}/{i}", losses) for i, item in enumerate(value)]
+    if not is_object(value):
         return value
     wire = wire_of(value, name)
     name = class_of(wire, name)
@@ -133,16 +133,21 @@ def _as_data(block: Wire, pointer: str, losses: list[Loss]) -> Wire:
         losses.append(Loss(f"{pointer}/type", f"AgentScope has no {block['type']} block; said as data"))
         block = {**block, "type": "data", "id": block.get("id") or pointer.removeprefix("/").replace("/", "-")}
     source = block.get("source")
-    if block["type"] != "data" or not isinstance(source, dict) or "url" not in source:
+    if block["type"] != "data" or not is_object(source) or "url" not in source:
         return block
     from pydantic_core import Url  # noqa: PLC0415  only for URLs
 
-    url: str = source["url"]  # pyright: ignore[reportUnknownVariableType]
+    url: str = source["url"]
     try:
         written = str(Url(url))
     except ValueError:
         losses.append(Loss(f"{pointer}/source", f"AgentScope refuses the URL {url!r}; said as text"))
-        return {"type": "text", "id": block["id"], "text": url, **{key: block[key] for key in ("created_at", "finished_at") if key in block}}
+        return {
+            "type": "text",
+            "id": block["id"],
+            "text": url,
+            **{key: block[key] for key in ("created_at", "finished_at") if key in block},
+        }
     if written != url:
         losses.append(Loss(f"{pointer}/source/url", f"AgentScope writes it as {written!r}"))
     return {**block, "source": {**source, "url": written}}

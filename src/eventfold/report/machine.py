@@ -13,6 +13,7 @@ import orjson
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from eventfold.check import Checker
     from eventfold.findings import Finding
 
 #: Version of the report's form.
@@ -30,10 +31,10 @@ def findings_of(source: str, findings: list[Finding]) -> Iterator[bytes]:
         yield _line({"kind": "finding", "file": source, **finding.to_dict()})
 
 
-def source_of(source: str, *, form: str, events: int, replies: int, messages: int, error: str | None = None) -> bytes:
-    """Write what a file was."""
-    facts = {"kind": "file", "file": source, "form": form, "events": events, "replies": replies, "messages": messages, "error": error}
-    return _line({key: value for key, value in facts.items() if value is not None})
+def source_of(source: str, checker: Checker, error: str | None = None) -> bytes:
+    """Write what a file was; `error` says why it could not be checked."""
+    facts = {"form": checker.form, "events": checker.events, "replies": checker.folder.lifecycle.starts, "messages": len(checker.stored)}
+    return _line({"kind": "file", "file": source, **facts, **({"error": error} if error is not None else {})})
 
 
 def footer(files: int, code: int) -> bytes:

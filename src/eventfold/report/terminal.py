@@ -14,8 +14,8 @@ from rich.panel import Panel
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from eventfold.draft import Wire
     from eventfold.findings import Finding
+    from eventfold.shape import Wire
 
 _STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 _STATES = {"error": "red", "denied": "red", "interrupted": "yellow", "success": "green", "finished": "green"}
@@ -37,7 +37,11 @@ def finding_line(source: str, finding: Finding) -> Text:
     times = f" {finding.count} times" if finding.count > 1 else ""
     severity = str(finding.severity)
     return Text.assemble(
-        f"{safe(place)}: ", (severity, _STYLES[severity]), f" {finding.rule}: ", safe(finding.message).replace("\n", "\\n"), (f" ({where}{times})", "dim")
+        f"{safe(place)}: ",
+        (severity, _STYLES[severity]),
+        f" {finding.rule}: ",
+        safe(finding.message).replace("\n", "\\n"),
+        (f" ({where}{times})", "dim"),
     )
 
 
@@ -90,12 +94,16 @@ def _data(block: Wire) -> Text:
 
 def _call(block: Wire) -> Text:
     state = block.get("state", "pending")
-    return Text.assemble(("-> ", "bold"), (safe(block["name"]), "bold"), f"({safe(block['input'])}) ", (state, _STATES.get(state, "yellow")))
+    return Text.assemble(
+        ("-> ", "bold"), (safe(block["name"]), "bold"), f"({safe(block['input'])}) ", (state, _STATES.get(state, "yellow"))
+    )
 
 
 def _result(block: Wire) -> Text:
     state = block.get("state", "running")
-    return Text.assemble(("<- ", "bold"), (safe(block["name"]), "bold"), " ", (state, _STATES.get(state, "yellow")), f" {safe(_plain(block['output']))}")
+    return Text.assemble(
+        ("<- ", "bold"), (safe(block["name"]), "bold"), " ", (state, _STATES.get(state, "yellow")), f" {safe(_plain(block['output']))}"
+    )
 
 
 def _plain(content: Any) -> str:

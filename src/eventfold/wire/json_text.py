@@ -11,9 +11,11 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import Any, cast
+from typing import Any
 
 import orjson
+
+from eventfold.jsonvalue import escape, is_array, is_object
 
 #: Deepest nesting of an event, counted in brackets.
 MAX_DEPTH = 100
@@ -41,22 +43,6 @@ def depth_of(data: bytes) -> int:
             deepest = max(deepest, depth)
         elif char in {b"]", b"}"}:
             depth -= 1
-    return deepest
-
-
-def depth_of_value(value: Any) -> int:
-    """Count how deep lists and dicts nest, without recursion."""
-    deepest, todo = 0, [(value, 1)]
-    while todo:
-        node, depth = todo.pop()
-        if isinstance(node, dict):
-            children = list(cast("dict[str, Any]", node).values())
-        elif isinstance(node, list):
-            children = cast("list[Any]", node)
-        else:
-            continue
-        deepest = max(deepest, depth)
-        todo.extend((child, depth + 1) for child in children)
     return deepest
 
 
@@ -119,19 +105,15 @@ def _repair_surrogates(value: Any, pointer: str, repairs: list[tuple[str, str, s
     if isinstance(value, str):
         fixed, count = _SURROGATE.subn("\ufffd", value)
         if count:
-            repairs.append(("event.lone-surrogate", pointer, f"{pointer or 'the text'} has {count} lone surrogate{'s' if count > 1 else ''}"))
+            repairs.append(
+                ("event.lone-surrogate", pointer, f"{pointer or 'the text'} has {count} lone surrogate{'s' if count > 1 else ''}")
+            )
         return fixed
-    if isinstance(value, list):
-        return [_repair_surrogates(item, f"{pointer}/{i}", repairs) for i, item in enumerate(cast("list[Any]", value))]
-    if isinstance(value, dict):
-        fields = cast("dict[str, Any]", value)
+    if is_array(value):
+        return [_repair_surrogates(item, f"{pointer}/{i}", repairs) for i, item in enumerate(value)]
+    if is_object(value):
         return {
             _repair_surrogates(key, pointer, repairs): _repair_surrogates(item, f"{pointer}/{escape(key)}", repairs)
-            for key, item in fields.items()
+            for key, item in value.items()
         }
     return value
-
-
-def escape(key: str) -> str:
-    """Write a key as a part of a JSON pointer (RFC 6901, section 3)."""
-    return key.replace("~", "~0").replace("/", "~1")

@@ -8,15 +8,17 @@ accepts is never lost on the way, and one that the schema refuses is dropped who
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import msgspec
 import orjson
-
 from eventfold_models import structs
-from eventfold_models.tables import CHILDREN, EVENTS, FIELDS, UNIONS, WELCOMING
+from eventfold_models.tables import CHILDREN, EVENTS, FIELDS, WELCOMING
 
-from .json_text import MAX_DEPTH, Unreadable, depth_of_value, escape, parse, too_deep
+from eventfold.jsonvalue import depth_of, escape, is_array, is_object, shown
+from eventfold.shape import class_of
+
+from .json_text import MAX_DEPTH, Unreadable, parse, too_deep
 
 #: The whole union, for the hot path.
 _decode = msgspec.json.Decoder(structs.AgentEvent).decode
@@ -66,8 +68,8 @@ class EventReader:
     def read_value(self, value: Any) -> Any:
         """Do the same for a value that was parsed already."""
         self.remarks.clear()
-        if depth_of_value(value) > MAX_DEPTH:
-            self._remark("event.too-deep", f"nested {depth_of_value(value):,} deep, at most {MAX_DEPTH} is allowed")
+        if depth_of(value) > MAX_DEPTH:
+            self._remark("event.too-deep", f"nested {depth_of(value):,} deep, at most {MAX_DEPTH} is allowed")
             return None
         return self._judge(value)
 
@@ -80,24 +82,23 @@ class EventReader:
         except Unreadable as error:
             self._remark(error.rule, error.detail)
             return None
-        name = str(value.get("type", "")) if isinstance(value, dict) else ""  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+        name = str(value.get("type", "")) if is_object(value) else ""
         for rule, pointer, detail in repairs:
             self._remark(rule, detail, pointer, name)
         return self._judge(value)
 
     def _judge(self, value: Any) -> Any:
-        if not isinstance(value, dict):
-            self._remark("event.not-object", f"{_shown(value)} is no JSON object")
+        if not is_object(value):
+            self._remark("event.not-object", f"{shown(value)} is no JSON object")
             return None
-        fields = cast("dict[str, Any]", value)
-        name = fields.get("type")
+        name = value.get("type")
         if isinstance(name, str) and name in EVENTS:
-            return self._known(fields, name)
-        if "role" in fields and "content" in fields and "type" not in fields:
-            return StoredMessage(fields)
+            return self._known(value, name)
+        if "role" in value and "content" in value and "type" not in value:
+            return StoredMessage(value)
         if not isinstance(name, str):
-            self._remark("event.no-type", f"type is {_shown(name)}, expected a string" if "type" in fields else "the event has no type")
-        elif all(isinstance(fields.get(key), str) and fields[key] for key in ("id", "created_at")):
+            self._remark("event.no-type", f"type is {shown(name)}, expected a string" if "type" in value else "the event has no type")
+        elif all(isinstance(value.get(key), str) and value[key] for key in ("id", "created_at")):
             self._remark("event.unknown-type", "", "/type", name)
         else:
             self._remark("event.schema", "an event of unknown type needs an id and a created_at", "", name)
@@ -145,17 +146,15 @@ def read_event(value: dict[str, Any]) -> Any:
 
 def unknown_fields(value: Any, name: str, pointer: str = "") -> list[str]:
     """Give pointers to the fields of a value of a class or union, and of what it holds, that no schema names."""
-    if isinstance(value, list):
-        return [found for i, item in enumerate(cast("list[Any]", value)) for found in unknown_fields(item, name, f"{pointer}/{i}")]
-    if not isinstance(value, dict):
+    if is_array(value):
+        return [found for i, item in enumerate(value) for found in unknown_fields(item, name, f"{pointer}/{i}")]
+    if not is_object(value):
         return []
-    fields = cast("dict[str, Any]", value)
-    if name in UNIONS:
-        tag, members = UNIONS[name]
-        name = members.get(str(fields.get(tag)), "")
+    name = class_of(value, name)
     children = CHILDREN.get(name, {})
-    own = [] if name in WELCOMING else [f"{pointer}/{escape(key)}" for key in fields if key not in FIELDS.get(name, ())]
-    return own + [found for key in children if key in fields for found in unknown_fields(fields[key], children[key], f"{pointer}/{escape(key)}")]
+    own = [] if name in WELCOMING else [f"{pointer}/{escape(key)}" for key in value if key not in FIELDS.get(name, ())]
+    held = [key for key in children if key in value]
+    return own + [found for key in held for found in unknown_fields(value[key], children[key], f"{pointer}/{escape(key)}")]
 
 
 @cache
@@ -171,8 +170,3 @@ def _unknown_field(name: str) -> str:
 def _integral(value: Any) -> Any:
     """Read `1.0` as 1, as JSON Schema does."""
     return int(value) if type(value) is float and value.is_integer() else value
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:60] + "..."  # noqa: PLR2004  enough to recognise it

@@ -14,10 +14,9 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from jsonschema import Draft202012Validator, ValidationError
-from jsonschema.validators import extend
+from jsonschema import Draft202012Validator, ValidationError, validators
 
-from .json_text import escape
+from eventfold.jsonvalue import escape, is_array, is_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,12 +38,12 @@ def _one_of(validator: Any, branches: list[dict[str, Any]], instance: Any, schem
     """Follow the discriminator."""
     tag = schema["discriminator"]["propertyName"]
     members = {_resolve(branch)["properties"][tag]["const"]: branch for branch in branches}
-    if not isinstance(instance, dict):
+    if not is_object(instance):
         return
     if tag not in instance:
         yield ValidationError(f"{tag!r} is a required property, one of {', '.join(members)}")
         return
-    value: Any = instance[tag]  # pyright: ignore[reportUnknownVariableType]
+    value = instance[tag]
     if not isinstance(value, str) or value not in members:
         yield ValidationError(f"{value!r} is not one of {', '.join(members)}", path=[tag])
     else:
@@ -62,7 +61,8 @@ def _any_of(validator: Any, branches: list[dict[str, Any]], instance: Any, schem
     yield ValidationError(f"{instance!r} is not of type {' or '.join(types)}")
 
 
-_Validator: Any = extend(Draft202012Validator, {"oneOf": _one_of, "anyOf": _any_of})
+_extend: Any = getattr(validators, "extend")  # noqa: B009  the library does not type it
+_Validator: Any = _extend(Draft202012Validator, {"oneOf": _one_of, "anyOf": _any_of})
 
 
 @cache
@@ -110,11 +110,11 @@ def excerpt(name: str) -> dict[str, Any]:
 
 
 def _refs(node: Any) -> Iterator[str]:
-    if isinstance(node, dict):
+    if is_object(node):
         if "$ref" in node:
-            yield str(node["$ref"]).rsplit("/", 1)[1]  # pyright: ignore[reportUnknownArgumentType]
-        for value in node.values():  # pyright: ignore[reportUnknownVariableType]
+            yield str(node["$ref"]).rsplit("/", 1)[1]
+        for value in node.values():
             yield from _refs(value)
-    elif isinstance(node, list):
-        for item in node:  # pyright: ignore[reportUnknownVariableType]
+    elif is_array(node):
+        for item in node:
             yield from _refs(item)

@@ -25,12 +25,12 @@ class ValueDecoder:
     def __init__(self) -> None:
         self.stray: list[tuple[int, bytes]] = []  #: what stands between the values
         self._buffer = b""
-        self._line = 1
-        self._depth = 0
-        self._base = 0  #: depth at which values stand: 1 inside a top-level array
-        self._start = 0  #: where the value that is being read begins
-        self._done = 0  #: what lies before is dealt with
-        self._at = 0  #: what lies before was scanned
+        self._line: int = 1
+        self._depth: int = 0
+        self._base: int = 0  #: depth at which values stand: 1 inside a top-level array
+        self._start: int = 0  #: where the value that is being read begins
+        self._done: int = 0  #: what lies before is dealt with
+        self._at: int = 0  #: what lies before was scanned
         self._in_string = False
 
     @property

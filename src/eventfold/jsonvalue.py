@@ -1,0 +1,47 @@
+"""JSON values as Python holds them: telling, copying, measuring. Imports nothing of ours."""
+
+from __future__ import annotations
+
+from typing import Any, TypeGuard
+
+
+def is_object(value: Any) -> TypeGuard[dict[str, Any]]:
+    """Tell whether a JSON value is an object."""
+    return isinstance(value, dict)
+
+
+def is_array(value: Any) -> TypeGuard[list[Any]]:
+    """Tell whether a JSON value is an array."""
+    return isinstance(value, list)
+
+
+def copy_json(value: Any) -> Any:
+    """Copy a JSON value, so that nobody's later change shows in the other."""
+    if is_object(value):
+        return {key: copy_json(item) for key, item in value.items()}
+    if is_array(value):
+        return [copy_json(item) for item in value]
+    return value
+
+
+def depth_of(value: Any) -> int:
+    """Count how deep objects and arrays nest, without recursion."""
+    deepest, todo = 0, [(value, 1)]
+    while todo:
+        node, depth = todo.pop()
+        children = node.values() if is_object(node) else node if is_array(node) else None
+        if children is not None:
+            deepest = max(deepest, depth)
+            todo.extend((child, depth + 1) for child in children)
+    return deepest
+
+
+def escape(key: str) -> str:
+    """Write a key as a part of a JSON pointer (RFC 6901, section 3)."""
+    return key.replace("~", "~0").replace("/", "~1")
+
+
+def shown(value: Any, longest: int = 60) -> str:
+    """Write a value for a message, shortened."""
+    text = repr(value)
+    return text if len(text) <= longest else text[:longest] + "..."
