@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from urllib.parse import urldefrag, urljoin
 
 from jsonschema import Draft202012Validator
+from jsonschema import SchemaError as InvalidSchema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -46,22 +47,43 @@ class SchemaError(Exception):
 # --- reading ------------------------------------------------------------------------------------
 
 
+def read(path: Path) -> Schema:
+    """Read a JSON file of schemas/."""
+    try:
+        return json.loads(path.read_text("utf-8"))
+    except ValueError as error:
+        message = f"{path.relative_to(ROOT)} is not JSON: {error}"
+        raise SchemaError(message) from None
+
+
+def check_schema(schema: Schema, path: Path) -> None:
+    """Hold a schema against the meta schema of its draft."""
+    try:
+        Draft202012Validator.check_schema(schema)
+    except InvalidSchema as error:
+        message = f"{path.relative_to(ROOT)} is no JSON Schema: {error.message} at {error.json_path}"
+        raise SchemaError(message) from None
+
+
 def load() -> dict[str, Schema]:
     """Read the type schemas, by `$id`."""
     documents: dict[str, Schema] = {}
     for folder in TYPES:
         for path in sorted((SCHEMAS / folder).rglob("*.json")):
-            document = json.loads(path.read_text("utf-8"))
-            Draft202012Validator.check_schema(document)
+            document = read(path)
+            check_schema(document, path)
+            if "$id" not in document:
+                message = f"{path.relative_to(ROOT)} has no $id"
+                raise SchemaError(message)
             documents[document["$id"]] = document
     return documents
 
 
 def load_table(name: str) -> dict[str, Any]:
     """Read lifecycle.json or rules.json and hold it against its meta schema."""
-    table = json.loads((SCHEMAS / f"{name}.json").read_text("utf-8"))
-    meta = json.loads((SCHEMAS / "meta" / f"{name}.json").read_text("utf-8"))
-    Draft202012Validator.check_schema(meta)
+    table = read(SCHEMAS / f"{name}.json")
+    meta = read(SCHEMAS / "meta" / f"{name}.json")
+    check_schema(meta, SCHEMAS / "meta" / f"{name}.json")
     validator: Any = Draft202012Validator(meta)
     for error in validator.iter_errors(table):
         message = f"{name}.json does not fit meta/{name}.json at {error.json_path}: {error.message}"
@@ -499,7 +521,7 @@ def main() -> int:
             for target in targets:
                 for step in TARGETS[target]:
                     step(contract, lifecycle, rules, fresh)
-        except (SchemaError, json.JSONDecodeError) as error:
+        except SchemaError as error:
             print(f"codegen: {error}", file=sys.stderr)
             return 2
         diff = list(stale(fresh, targets))

@@ -14,7 +14,6 @@ from .findings import Collector, Finding
 from .fold import Folder
 from .jsonvalue import shown
 from .lifecycle import KEEP_ENDED
-from .stored import check_message
 from .table import PLAN_OF
 from .wire import EventReader, Framer, StoredMessage
 
@@ -90,14 +89,19 @@ class Checker:
             if remarks:
                 self._remark(index)
             if type(event) is StoredMessage:
-                self.stored.append(event.wire)
-                check_message(event.wire, len(self.stored) - 1, line, self._collector)
+                self._store(event.wire)
             elif event is not None:
                 self.events += 1
                 self._apply(event, index)
-            elif data.strip() != b"[DONE]":
+            else:
                 self.events += any(remark.rule.startswith("event.") and remark.type for remark in remarks)
         self._say_problems()
+
+    def _store(self, message: Wire) -> None:
+        from .stored import check_message  # noqa: PLC0415  loads jsonschema, which a stream in order does not need
+
+        check_message(message, len(self.stored), self._line, self._collector)
+        self.stored.append(message)
 
     def _apply(self, event: Any, index: int) -> None:
         try:

@@ -8,7 +8,7 @@ writes are therefore here: null means absent for an optional field, a tag must s
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, cast, get_origin
 
 from pydantic import (
     BaseModel,
@@ -46,7 +46,7 @@ class WireModel(BaseModel):
         """Note which fields are optional and which one is the tag."""
         super().__pydantic_init_subclass__(**kwargs)
         fields = cls.model_fields
-        cls._tag = next((name for name in _TAGS if name in fields and isinstance(fields[name].default, str)), None)
+        cls._tag = next((name for name in _TAGS if name in fields and get_origin(fields[name].annotation) is Literal), None)
         cls._optional = frozenset(name for name, field in fields.items() if not field.is_required() and name != cls._tag)
 
     @model_validator(mode="before")

@@ -240,8 +240,8 @@ def _dump_instance(instance: Instance, places: dict[int, int]) -> dict[str, Any]
 
 
 def _load_instance(instance: Instance, saved: dict[str, Any], content: list[BlockDraft]) -> None:
-    instance.draft = content[saved["draft"]] if saved["draft"] is not None else None
-    result = content[saved["result"]] if saved["result"] is not None else None
+    instance.draft = content[int(saved["draft"])] if saved["draft"] is not None else None
+    result = content[int(saved["result"])] if saved["result"] is not None else None
     instance.result = result
     for entry in saved["parts"]:
         part = instance.parts[entry["key"]] = Instance("part", None, entry["key"], instance)

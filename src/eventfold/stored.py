@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from eventfold_models.tables import BLOCKS, DEFAULTS, MESSAGES, ROLE_BLOCKS
 
-from .jsonvalue import depth_of
 from .table import CALL_KIND, MACHINES
-from .wire.json_text import MAX_DEPTH
 from .wire.reader import unknown_fields
 from .wire.schema import errors
 
@@ -26,11 +24,6 @@ if TYPE_CHECKING:
 def check_message(message: Wire, index: int, line: int | None, collector: Collector) -> None:
     """Add what is wrong with a message. `index` is its position among the messages, from 0."""
     place: dict[str, Any] = {"index": index, "line": line}
-    if (depth := depth_of(message)) > MAX_DEPTH:
-        collector.add(
-            "message.too-deep", (str(index),), **place, values={"detail": f"nested {depth:,} deep, at most {MAX_DEPTH} is allowed"}
-        )
-        return
     role = message.get("role")
     if not isinstance(role, str) or role not in MESSAGES:
         detail = f"role is {role!r}, expected one of {', '.join(MESSAGES)}"

@@ -141,7 +141,7 @@ def _as_data(block: Wire, pointer: str, losses: list[Loss]) -> Wire:
     try:
         written = str(Url(url))
     except ValueError:
-        losses.append(Loss(f"{pointer}/source", f"AgentScope refuses the URL {url!r}; said as text"))
+        losses.append(Loss(pointer, f"AgentScope refuses the URL {url!r}; said as text"))
         return {
             "type": "text",
             "id": block["id"],

@@ -1,16 +1,15 @@
 """
 Which form bytes have, and where each event begins and ends in them.
 
-Law: the same events come out however the bytes are cut, and nothing is raised. What is wrong with the
-form is kept in `problems`, for whoever judges. Sans-io.
+Law: the same events come out however the bytes are cut, in work that grows with the bytes alone, and
+nothing is raised. What is wrong with the form is kept in `problems`, for whoever judges. Sans-io.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from typing import TYPE_CHECKING, NamedTuple
-
-import orjson
 
 from .sse import SSEDecoder
 from .values import ValueDecoder
@@ -22,8 +21,12 @@ if TYPE_CHECKING:
 MAX_LENGTH = 32 * 1024 * 1024
 
 _BOM = b"\xef\xbb\xbf"
+_SSE_FIELDS = (b"data", b"event", b"id", b"retry")
 _SSE_LINE = re.compile(rb"(?:data|event|id|retry)(?::|$)|:")
+_LINE_END = re.compile(rb"\r\n|\n|\r")
 _BLANK = b" \t\r\n"
+_TEXT = re.compile(rb"[^ \t\r\n]")
+_ANYTHING = re.compile(rb"")
 
 
 class Problem(NamedTuple):
@@ -37,30 +40,37 @@ class Problem(NamedTuple):
 class LineDecoder:
     """JSON Lines: one event a line. A line ends at LF only; U+2028 is text."""
 
-    def __init__(self) -> None:
-        self._buffer = b""
+    def __init__(self, *, max_length: int = sys.maxsize) -> None:
+        self.too_long: list[int] = []  #: lines that were dropped
+        self._max_length = max_length
+        self._parts: list[bytes] = []
+        self._length = 0
+        self._dropping = False
         self._line = 0
-
-    @property
-    def pending(self) -> int:
-        """How many bytes are held back."""
-        return len(self._buffer)
 
     def feed(self, data: bytes) -> Iterator[tuple[int, bytes]]:
         """Read bytes, cut anywhere."""
-        *lines, self._buffer = (self._buffer + data).split(b"\n") if self._buffer else data.split(b"\n")
+        *lines, rest = data.split(b"\n")
+        if lines:
+            lines[0] = b"" if self._dropping else b"".join((*self._parts, lines[0]))
+            self._parts, self._length, self._dropping = [], 0, False
         for line in lines:
             self._line += 1
-            if line and not line.isspace():
+            if len(line) > self._max_length:
+                self.too_long.append(self._line)
+            elif line and not line.isspace():
                 yield self._line, line
+        if rest and not self._dropping:
+            self._parts.append(rest)
+            self._length += len(rest)
+            if self._length > self._max_length:
+                self.too_long.append(self._line + 1)
+                self._parts, self._dropping = [], True
 
     def finish(self) -> tuple[int, bytes] | None:
         """Give the last line if it lacks its end."""
-        return None if not self._buffer or self._buffer.isspace() else (self._line + 1, self._buffer)
-
-    def drop(self) -> None:
-        """Forget the line that is being read."""
-        self._buffer = b""
+        line = b"".join(self._parts)
+        return None if not line or line.isspace() else (self._line + 1, line)
 
 
 class Framer:
@@ -70,108 +80,119 @@ class Framer:
         self.max_length = max_length
         self.problems: list[Problem] = []
         self.form = ""  #: "jsonl", "json" or "sse", once known
-        self._head = b""
+        self._head = bytearray()
+        self._news = _ANYTHING  #: what more bytes must hold to tell more
         self._decoder: LineDecoder | SSEDecoder | ValueDecoder | None = None
-        self._dropping = False
 
     def feed(self, data: bytes) -> Iterator[tuple[int, bytes]]:
         """Read bytes, cut anywhere."""
         if self._decoder is None:
             self._head += data
+            if not self._news.search(data) and len(self._head) <= self.max_length:
+                return
             if not self._recognise(last=False):
                 return
-            data, self._head = self._head, b""
+            data = self._start()
         yield from self._read(data)
 
     def finish(self) -> Iterator[tuple[int, bytes]]:
         """Read what is left at the end of the input."""
         if self._decoder is None:
             self._recognise(last=True)
-            data, self._head = self._head, b""
-            yield from self._read(data)
+            yield from self._read(self._start())
         decoder = self._decoder
         if isinstance(decoder, SSEDecoder):
-            yield from self._within(decoder.finish())
-            if decoder.unterminated:
-                self.problems.append(Problem("wire.unterminated", 0, "the input ends without the blank line of its last event"))
+            for line, data in decoder.finish():
+                if _is_cut(data):
+                    self._say_cut(line, data)
+                    continue
+                yield line, data
+                self.problems.append(Problem("wire.unterminated", line, "the input ends without the blank line of its last event"))
         elif isinstance(decoder, LineDecoder) and (rest := decoder.finish()) is not None:
-            if _is_json(rest[1]):
-                yield from self._within(iter((rest,)))
+            if _is_cut(rest[1]):
+                self._say_cut(*rest)
             else:
-                self._cut(*rest)
+                yield rest
         elif isinstance(decoder, ValueDecoder):
-            rest = decoder.finish()
-            self._stray(decoder)
-            if rest is not None:
-                self._cut(*rest)
+            yield from decoder.finish()
+            if decoder.cut is not None:
+                self._say_cut(*decoder.cut)
+        self._say_too_long()
+
+    def _start(self) -> bytes:
+        data, self._head = bytes(self._head), bytearray()
+        return data if self.form == "sse" else data.removeprefix(_BOM)
 
     def _read(self, data: bytes) -> Iterator[tuple[int, bytes]]:
+        if self._decoder is not None:
+            yield from self._decoder.feed(data)
+            self._say_too_long()
+
+    def _say_too_long(self) -> None:
         decoder = self._decoder
-        if decoder is None:
-            return
-        yield from self._within(decoder.feed(data))
-        if isinstance(decoder, ValueDecoder) and decoder.stray:
-            self._stray(decoder)
-        if decoder.pending > self.max_length:
-            if not self._dropping:
-                self.problems.append(Problem("wire.too-long", 0, f"an event is longer than {self.max_length:,} bytes"))
-            self._dropping = True
-            decoder.drop()
+        if decoder is not None and decoder.too_long:
+            detail = f"an event is longer than {self.max_length:,} bytes"
+            self.problems.extend(Problem("wire.too-long", line, detail) for line in decoder.too_long)
+            decoder.too_long.clear()
 
-    def _within(self, frames: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
-        """Pass on what is not too long."""
-        for line, data in frames:
-            if self._dropping:
-                # The tail of an event whose head was dropped.
-                self._dropping = False
-            elif len(data) > self.max_length:
-                self.problems.append(Problem("wire.too-long", line, f"an event of {len(data):,} bytes is longer than {self.max_length:,}"))
-            else:
-                yield line, data
-
-    def _stray(self, decoder: ValueDecoder) -> None:
-        for line, text in decoder.stray:
-            self.problems.append(Problem("wire.not-json", line, f"{_shown(text)} stands between the events"))
-        decoder.stray.clear()
-
-    def _cut(self, line: int, data: bytes) -> None:
+    def _say_cut(self, line: int, data: bytes) -> None:
         what = f"ends in {_shown(data[-40:])}" if data else "ends before its array does"
         self.problems.append(Problem("wire.truncated", line, f"the input {what}"))
 
     def _recognise(self, *, last: bool) -> bool:
-        """Choose the decoder. Tells whether enough was seen; at the end of the input, it was."""
-        head = self._head.removeprefix(_BOM).lstrip(_BLANK)
-        if not last and (not head or (len(self._head) < len(_BOM) and _BOM.startswith(self._head))):
+        """Choose the decoder. Tells whether enough was seen."""
+        start = bytes(self._head[: len(_BOM)])
+        if not last and start != _BOM and _BOM.startswith(start):
             return False
-        lines = head.split(b"\n", 2)
-        if not last and len(lines) == 1 and not head.startswith(b"["):
-            return False
-        if _SSE_LINE.match(lines[0].rstrip(b"\r")):
-            self.form, self._decoder = "sse", SSEDecoder()
-            return True
-        if head.startswith(b"["):
-            self.form, self._decoder = "json", ValueDecoder()
-        elif head.startswith(b"{") and not _is_json(lines[0]):
-            following = b"".join(lines[1:]).lstrip(_BLANK)
-            if not following and not last:
-                return False
-            # A document that is spread over lines goes on with a key, or is empty.
-            spread = following.startswith((b'"', b"}"))
-            self.form, self._decoder = ("json", ValueDecoder()) if spread else ("jsonl", LineDecoder())
-        else:
-            self.form, self._decoder = "jsonl", LineDecoder()
-        self._head = self._head.removeprefix(_BOM)
-        return True
+        head = bytes(self._head).removeprefix(_BOM).lstrip(_BLANK)
+        self.form = _form(head, last=last or len(self._head) > self.max_length)
+        self._news = _LINE_END if head else _TEXT
+        if self.form:
+            kind = {"sse": SSEDecoder, "json": ValueDecoder, "jsonl": LineDecoder}[self.form]
+            self._decoder = kind(max_length=self.max_length)
+        return bool(self.form)
 
 
-def _is_json(data: bytes) -> bool:
-    try:
-        orjson.loads(data)
-    except orjson.JSONDecodeError:
-        return False
-    return True
+def _form(head: bytes, *, last: bool) -> str:
+    """Tell the form of the first bytes that are not blank; empty when more of them are needed."""
+    first, *others = _LINE_END.split(head, maxsplit=1)
+    ended = bool(others) or last
+    if head.startswith(b"["):
+        return "json"
+    if head.startswith(b"{"):
+        return _form_of_objects(first, others[0].lstrip(_BLANK) if others else b"", last=last) if ended else ""
+    if _SSE_LINE.match(first) and (ended or b":" in first):
+        return "sse"
+    return "" if not ended and any(name.startswith(first) for name in _SSE_FIELDS) else "jsonl"
+
+
+def _form_of_objects(first: bytes, following: bytes, *, last: bool) -> str:
+    """Tell lines from a document that is spread over lines."""
+    if not _is_cut(first):
+        return "jsonl"
+    if not following:
+        return "jsonl" if last else ""
+    # A document goes on with a key, or is empty, or goes on with part of a value. What goes on with a whole value
+    # is a line that was cut.
+    if following.startswith((b'"', b"}")):
+        return "json"
+    if not first.rstrip().endswith((b"{", b"[", b",", b":")):
+        return "jsonl"
+    second, *others = following.split(b"\n", 1)
+    if not others and not last:
+        return ""
+    return "jsonl" if second.startswith(b"{") and not _is_cut(second) else "json"
+
+
+def _is_cut(data: bytes) -> bool:
+    """Tell whether a value's text ends before its brackets do."""
+    decoder = ValueDecoder()
+    for _ in decoder.feed(data):
+        pass
+    for _ in decoder.finish():
+        pass
+    return decoder.cut is not None
 
 
 def _shown(data: bytes) -> str:
-    text = data[:60].decode("utf-8", "backslashreplace")
-    return repr(text if len(data) <= 60 else text + "...")  # noqa: PLR2004  enough to recognise it
+    return repr(data.decode("utf-8", "backslashreplace"))

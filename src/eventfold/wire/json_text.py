@@ -20,7 +20,7 @@ from eventfold.jsonvalue import escape, is_array, is_object
 #: Deepest nesting of an event, counted in brackets.
 MAX_DEPTH = 100
 
-_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]', re.DOTALL)
+_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{}]', re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -112,8 +112,6 @@ def _repair_surrogates(value: Any, pointer: str, repairs: list[tuple[str, str, s
     if is_array(value):
         return [_repair_surrogates(item, f"{pointer}/{i}", repairs) for i, item in enumerate(value)]
     if is_object(value):
-        return {
-            _repair_surrogates(key, pointer, repairs): _repair_surrogates(item, f"{pointer}/{escape(key)}", repairs)
-            for key, item in value.items()
-        }
+        fixed_keys = ((_repair_surrogates(key, pointer, repairs), item) for key, item in value.items())
+        return {key: _repair_surrogates(item, f"{pointer}/{escape(key)}", repairs) for key, item in fixed_keys}
     return value

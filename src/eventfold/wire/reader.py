@@ -26,6 +26,12 @@ _decode = msgspec.json.Decoder(structs.AgentEvent).decode
 #: What the hot path raises for text that has to be looked at again.
 _REFUSALS = (msgspec.MsgspecError, ValueError, RecursionError)
 
+#: What some model providers end a stream with.
+DONE = b"[DONE]"
+
+#: Rules about an event's text, and the same about a stored message's.
+IN_MESSAGE = {"event.lone-surrogate": "message.lone-surrogate"}
+
 #: Shortest event in which brackets can nest beyond the limit.
 _DEEP_LENGTH = 2 * MAX_DEPTH
 
@@ -77,6 +83,9 @@ class EventReader:
         self.remarks.append(Remark(rule, detail, pointer, name))
 
     def _look_again(self, data: bytes) -> Any:
+        if data.strip() == DONE:
+            self._remark("wire.done-marker", "the stream ends with [DONE]")
+            return None
         try:
             value, repairs = parse(data)
         except Unreadable as error:
@@ -85,7 +94,10 @@ class EventReader:
         name = str(value.get("type", "")) if is_object(value) else ""
         for rule, pointer, detail in repairs:
             self._remark(rule, detail, pointer, name)
-        return self._judge(value)
+        read = self._judge(value)
+        if type(read) is StoredMessage:
+            self.remarks[:] = [remark._replace(rule=IN_MESSAGE.get(remark.rule, remark.rule)) for remark in self.remarks]
+        return read
 
     def _judge(self, value: Any) -> Any:
         if not is_object(value):

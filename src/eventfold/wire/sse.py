@@ -9,6 +9,7 @@ and said.
 from __future__ import annotations
 
 import re
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,72 +17,92 @@ if TYPE_CHECKING:
 
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _BOM = b"\xef\xbb\xbf"
+_FIELD = b"data: "
 
 
 class SSEDecoder:
     """Reads a stream of server-sent events. Yields (line, data): the line of the first data field, from 1."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, max_length: int = sys.maxsize) -> None:
         self.id = b""  #: the last event id, for Last-Event-ID
         self.unterminated = False  #: whether the last event lacked its blank line
-        self._buffer = b""
+        self.too_long: list[int] = []  #: where events began that were dropped
+        self._max_length = max_length
+        self._parts: list[bytes] = []  #: the line that is being read
+        self._held = 0
         self._line = 0
-        self._first = 0
         self._data: list[bytes] = []
+        self._size = 0
+        self._first = 0
         self._begun = False
+        self._after_cr = False
+        self._dropping = False
 
     def feed(self, data: bytes) -> Iterator[tuple[int, bytes]]:
         """Read bytes, cut anywhere."""
-        self._buffer += data
         if not self._begun:
-            if len(self._buffer) < len(_BOM) and _BOM.startswith(self._buffer):
+            data = b"".join((*self._parts, data))
+            self._parts = [data]
+            if len(data) < len(_BOM) and _BOM.startswith(data):
                 return
-            self._begun = True
-            self._buffer = self._buffer.removeprefix(_BOM)
-        # A CR at the very end may be half of a CRLF: its line waits for the next byte.
-        *lines, self._buffer = self._cut(self._buffer)
+            self._begun, self._parts = True, []
+            data = data.removeprefix(_BOM)
+        if data and self._after_cr:
+            # A CR ends its line at once; an LF that comes right after belongs to it.
+            data, self._after_cr = data.removeprefix(b"\n"), False
+        self._after_cr = data.endswith(b"\r") if data else self._after_cr
+        *lines, rest = _LINE_END.split(data)
+        if lines:
+            lines[0] = b"".join((*self._parts, lines[0]))
+            self._parts, self._held = [], 0
         for line in lines:
             yield from self._take(line)
+        if rest:
+            self._hold(rest)
 
     def finish(self) -> Iterator[tuple[int, bytes]]:
         """Read what is left at the end of the input."""
-        if self._buffer:
-            for line in _LINE_END.split(self._buffer.removesuffix(b"\r")):
-                yield from self._take(line)
-            self._buffer = b""
+        if rest := b"".join(self._parts):
+            self._parts = []
+            yield from self._take(rest)
         if self._data:
             self.unterminated = True
             yield from self._take(b"")
 
-    @property
-    def pending(self) -> int:
-        """How many bytes are held back."""
-        return len(self._buffer) + sum(map(len, self._data))
+    def _hold(self, part: bytes) -> None:
+        self._parts.append(part)
+        self._held += len(part)
+        if self._held > self._max_length + len(_FIELD):
+            self._drop(self._line + 1)
+            # What is still to come of this line is read as a comment.
+            self._parts, self._held = [b":"], 1
 
-    def drop(self) -> None:
-        """Forget the event that is being read."""
-        self._buffer = b""
+    def _drop(self, line: int) -> None:
+        """Forget the event that is being read, up to its blank line."""
+        if not self._dropping:
+            self.too_long.append(self._first if self._data else line)
+        self._dropping = True
         self._data.clear()
-
-    @staticmethod
-    def _cut(data: bytes) -> list[bytes]:
-        if data.endswith(b"\r"):
-            *lines, last = _LINE_END.split(data[:-1])
-            return [*lines, last + b"\r"]
-        return _LINE_END.split(data)
 
     def _take(self, line: bytes) -> Iterator[tuple[int, bytes]]:
         self._line += 1
         if not line:
             if self._data:
                 yield self._first, b"\n".join(self._data)
-                self._data.clear()
+            self._data.clear()
+            self._dropping = False
+            return
+        if len(line) > self._max_length + len(_FIELD):
+            self._drop(self._line)
             return
         field, _, value = line.partition(b":")
         value = value.removeprefix(b" ")
-        if field == b"data":
-            if not self._data:
-                self._first = self._line
-            self._data.append(value)
-        elif field == b"id" and b"\0" not in value:
+        if field == b"id" and b"\0" not in value:
             self.id = value
+        elif field == b"data" and not self._dropping:
+            if not self._data:
+                self._first, self._size = self._line, -1
+            self._data.append(value)
+            self._size += 1 + len(value)
+            if self._size > self._max_length:
+                self._drop(self._line)

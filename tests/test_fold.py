@@ -1,0 +1,210 @@
+"""The folder: replies apart, snapshots, checkpoints, stored messages, and nothing shared."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import pytest
+from eventfold_models import structs
+from support import RECORDINGS, Wire, events_of, lines_of
+
+from eventfold import Checker, Folder, InvalidEvent, UnknownReply, check, check_and_fold, fold, read_event
+from eventfold.jsonvalue import is_array, is_object
+from eventfold.models import EVENT, MSG
+
+
+def stream(reply_id: str, *events: Wire, start: bool = True) -> list[Wire]:
+    """Write a reply's events, numbered and with what every event needs."""
+    first = [{"type": "REPLY_START", "session_id": "s", "name": "n"}] if start else []
+    return [
+        {"id": f"e{i}", "created_at": f"2026-01-01T00:00:{i:02}", "reply_id": reply_id, **event}
+        for i, event in enumerate([*first, *events])
+    ]
+
+
+CALL = {"type": "tool_call", "id": "c1", "name": "tool", "input": "{}"}
+STREAMED_CALL = [
+    {"type": "TOOL_CALL_START", "tool_call_id": "c1", "tool_call_name": "tool"},
+    {"type": "TOOL_CALL_DELTA", "tool_call_id": "c1", "delta": "{}"},
+    {"type": "TOOL_CALL_END", "tool_call_id": "c1"},
+]
+END = {"type": "REPLY_END", "session_id": "s"}
+
+
+def text(block_id: str, *deltas: str) -> list[Wire]:
+    """Write a text block's events."""
+    return [
+        {"type": "TEXT_BLOCK_START", "block_id": block_id},
+        *({"type": "TEXT_BLOCK_DELTA", "block_id": block_id, "delta": delta} for delta in deltas),
+        {"type": "TEXT_BLOCK_END", "block_id": block_id},
+    ]
+
+
+def test_replies_that_interleave_are_folded_apart() -> None:
+    """Each reply has its own message, in the order in which the replies began."""
+    one, two = stream("r1", *text("t", "a", "b"), END), stream("r2", *text("t", "c"), END)
+    mixed = [event for pair in zip(one, [*two, None], strict=False) for event in pair if event is not None]
+    assert [message.get_text_content() for message in fold(map(read_event, mixed))] == ["ab", "c"]
+    assert check(map(read_event, mixed)) == []
+
+
+def test_a_message_can_be_looked_at_while_it_grows() -> None:
+    """A snapshot after every event is the message so far."""
+    folder = Folder()
+    seen: list[str | None] = []
+    for event in stream("r1", *text("t", "a", "b"), END):
+        folder.feed(read_event(event))
+        seen.append(folder.message("r1").get_text_content())
+    assert seen == [None, "", "a", "ab", "ab", "ab"]
+
+
+def test_nothing_is_shared_with_events_or_snapshots() -> None:
+    """Changing an event after it was fed, or a snapshot, changes no message."""
+    result = {"type": "tool_result", "id": "c1", "name": "tool", "output": [{"type": "text", "id": "x", "text": "42"}], "state": "success"}
+    events = stream(
+        "r1",
+        *STREAMED_CALL,
+        {"type": "REQUIRE_EXTERNAL_EXECUTION", "tool_calls": [CALL]},
+        {"type": "EXTERNAL_EXECUTION_RESULT", "execution_results": [{**result, "metadata": {"deep": {"list": [1]}}}]},
+        {**END, "structured_output": {"deep": [1]}, "metadata": {"deep": [1]}},
+    )
+    for make in (read_event, EVENT.validate_python):
+        made = [make(copy.deepcopy(event)) for event in events]
+        folder = Folder()
+        for event in made:
+            folder.feed(event)
+        wanted = copy.deepcopy(folder.snapshots())
+        for event in made:
+            for name in ("metadata", "structured_output"):
+                if isinstance(getattr(event, name, None), dict):
+                    getattr(event, name).clear()
+        scribble(folder.snapshots())
+        assert folder.snapshots() == wanted
+
+
+def scribble(value: Any) -> None:
+    """Empty every dict and list inside."""
+    if is_object(value) or is_array(value):
+        for child in list(value.values() if is_object(value) else value):
+            scribble(child)
+        value.clear()
+
+
+def test_events_are_not_changed() -> None:
+    """Whoever feeds an event finds it as it was."""
+    for path in RECORDINGS[:10]:
+        made = [EVENT.validate_python(event) for event in events_of(path)]
+        before = [event.model_copy(deep=True) for event in made]
+        fold(made)
+        assert made == before
+
+
+def test_a_dict_is_refused_with_its_remedy() -> None:
+    """Plain dicts go through read_event, which the error names."""
+    with pytest.raises(TypeError, match="read_event"):
+        Folder().feed({"type": "CUSTOM"})
+    with pytest.raises(TypeError, match="str is no event"):
+        Folder().feed("CUSTOM")
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (
+            {"type": "TEXT_BLOCK_DELTA", "id": "1", "created_at": "t", "reply_id": "r", "block_id": "b", "delta": 5},
+            "/delta: 5 is not of type",
+        ),
+        ({"type": "NOPE", "id": "1", "created_at": "t"}, "event.unknown-type: NOPE"),
+        ({"id": "1"}, "event.no-type"),
+        ({"role": "user", "content": []}, "it is a message"),
+    ],
+)
+def test_a_dict_that_is_no_event_says_why(value: Wire, said: str) -> None:
+    """read_event names the rule and the place."""
+    with pytest.raises(InvalidEvent, match=said):
+        read_event(value)
+
+
+def test_read_event_takes_integral_floats_and_nested_extensions() -> None:
+    """What the schema accepts is read, though a struct refuses it: 1.0 is an integer, unknown fields are kept."""
+    event = read_event({"type": "MODEL_CALL_END", "id": "1", "created_at": "t", "reply_id": "r", "input_tokens": 1.0, "output_tokens": 2})
+    assert (type(event), event.input_tokens) == (structs.ModelCallEndEvent, 1)
+    request = read_event(
+        {"type": "REQUIRE_USER_CONFIRM", "id": "1", "created_at": "t", "reply_id": "r", "tool_calls": [{**CALL, "x_risk": "high"}]}
+    )
+    assert request.tool_calls[0]["x_risk"] == "high"
+
+
+def test_an_unknown_reply_is_named_with_the_known_ones() -> None:
+    """Asking for a reply that is not there says which are."""
+    folder = Folder()
+    folder.feed(read_event(stream("r1")[0]))
+    with pytest.raises(UnknownReply, match=r"no reply 'r2'; known are 'r1'"):
+        folder.snapshot("r2")
+
+
+def test_a_checkpoint_of_another_version_is_refused() -> None:
+    """What is no checkpoint says so, with its remedy."""
+    values: list[Any] = [{}, {"form": 1, "wire": "0.9"}, []]
+    for value in values:
+        with pytest.raises(ValueError, match="fold the stream again"):
+            Folder.restore(value)
+
+
+def test_ended_replies_are_given_up_after_a_while() -> None:
+    """Their messages stay; what comes for them later is dropped with a finding."""
+    events = [event for i in range(5) for event in stream(f"r{i}", *text("t", str(i)), END)]
+    late = {"type": "TEXT_BLOCK_START", "id": "late", "created_at": "2026-01-01", "reply_id": "r0", "block_id": "t2"}
+    checker = Checker(keep_ended=2)
+    checker.feed(lines_of([*events, late, {**late, "reply_id": "r4"}]))
+    assert [finding.rule for finding in checker.finish()] == ["reply.not-started", "reply.after-end"]
+    assert [reply.key for reply in checker.folder.replies()] == ["r3", "r4"]
+    assert [message.get_text_content() for message in checker.folder.messages()] == list("01234")
+    restored = Folder.restore(json.loads(json.dumps(checker.folder.checkpoint())))
+    assert restored.snapshots() == checker.folder.snapshots()
+    assert restored.snapshot("r0")["content"][0]["text"] == "0"
+
+
+def test_a_parked_reply_goes_on_from_its_stored_message() -> None:
+    """Events that follow a stored message give what the whole stream gives, without a REPLY_START."""
+    for path in RECORDINGS:
+        if not path.name.startswith(("hitl_confirm", "external", "interrupt_parked")):
+            continue
+        events = [EVENT.validate_python(event) for event in events_of(path)]
+        parks = [i for i, event in enumerate(events) if event.type.startswith("REQUIRE_")]
+        [whole] = fold(events)
+        for park in parks:
+            [stored] = fold(events[: park + 1])
+            for message in (stored, json.loads(MSG.dump_json(stored))):
+                folder = Folder.from_messages([message])
+                for event in events[park + 1 :]:
+                    folder.feed(event)
+                assert folder.messages() == [whole]
+
+
+def test_a_stored_message_that_has_ended_takes_no_more() -> None:
+    """What comes after the end of a stored reply is dropped, but for results of its calls."""
+    [ended] = fold(map(read_event, stream("r1", *text("t", "a"), END)))
+    checker = Checker(folder=Folder.from_messages([ended]))
+    checker.feed(lines_of(stream("r1", *text("t2", "b"), start=False)))
+    assert {finding.rule for finding in checker.finish()} == {"reply.after-end"}
+    assert checker.folder.messages() == [ended]
+
+
+def test_a_stored_text_without_its_end_may_grow_or_not() -> None:
+    """A stored block that does not say whether it ended takes a delta, an end, or the reply's end, without a finding."""
+    stored = {"role": "assistant", "name": "n", "id": "r1", "created_at": "t", "content": [{"type": "text", "id": "t", "text": "a"}]}
+    for more, wanted in (([], "a"), (text("t", "b")[1:], "ab"), (text("t", "b")[2:], "a")):
+        checker = Checker(folder=Folder.from_messages([stored]))
+        checker.feed(lines_of(stream("r1", *more, END, start=False)))
+        assert checker.finish() == []
+        assert checker.folder.messages()[0].get_text_content() == wanted
+
+
+def test_no_events_are_no_messages() -> None:
+    """An empty stream folds to nothing; CUSTOM alone is clean and has no message."""
+    assert fold([]) == []
+    custom = {"type": "CUSTOM", "id": "1", "created_at": "2026-01-01", "name": "n"}
+    assert check_and_fold(lines_of([custom])) == ([], [])
