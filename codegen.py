@@ -311,6 +311,14 @@ def write_tables(contract: Schema, lifecycle: Schema, rules: Schema, out: Path) 
             "Class or union of what each class's fields hold, or hold a list of.",
             {name: fields for name, fields in children.items() if fields},
         ),
+        "FREE_FORM": (
+            "dict[str, tuple[str, ...]]",
+            "Fields of each class that hold any object.",
+            {
+                name: tuple(key for key, field in schema["properties"].items() if "object" in field.get("type", ()))
+                for name, schema in objects.items()
+            },
+        ),
         "UNIONS": (
             "dict[str, tuple[str, dict[str, str]]]",
             "Tag of each union, and the class of each of its values.",

@@ -20,7 +20,7 @@ LAYERS = (
     {"models", "findings", "shape", "wire"},
     {"table", "lifecycle"},
     {"draft", "effects", "resume", "fold", "stored", "check"},
-    {"messages", "dialects"},
+    {"messages", "dialects", "fuzz"},
     {"report"},
     {"cli"},
 )

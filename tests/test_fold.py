@@ -158,8 +158,8 @@ def test_ended_replies_are_given_up_after_a_while() -> None:
     events = [event for i in range(5) for event in stream(f"r{i}", *text("t", str(i)), END)]
     late = {"type": "TEXT_BLOCK_START", "id": "late", "created_at": "2026-01-01", "reply_id": "r0", "block_id": "t2"}
     checker = Checker(keep_ended=2)
-    checker.feed(lines_of([*events, late, {**late, "reply_id": "r4"}]))
-    assert [finding.rule for finding in checker.finish()] == ["reply.not-started", "reply.after-end"]
+    checker.feed(lines_of([*events, late, {**late, "reply_id": "r4"}, events[0]]))
+    assert [finding.rule for finding in checker.finish()] == ["reply.gone", "reply.after-end", "reply.start-after-end"]
     assert [reply.key for reply in checker.folder.replies()] == ["r3", "r4"]
     assert [message.get_text_content() for message in checker.folder.messages()] == list("01234")
     restored = Folder.restore(json.loads(json.dumps(checker.folder.checkpoint())))
@@ -208,3 +208,162 @@ def test_no_events_are_no_messages() -> None:
     assert fold([]) == []
     custom = {"type": "CUSTOM", "id": "1", "created_at": "2026-01-01", "name": "n"}
     assert check_and_fold(lines_of([custom])) == ([], [])
+
+
+RESULT = {"type": "tool_result", "id": "c1", "name": "tool", "output": "OUT", "state": "success"}
+SUBMIT = {"type": "REQUIRE_EXTERNAL_EXECUTION", "tool_calls": [CALL]}
+ASK = {"type": "REQUIRE_USER_CONFIRM", "tool_calls": [CALL]}
+ARRIVE = {"type": "EXTERNAL_EXECUTION_RESULT", "execution_results": [RESULT]}
+RESULT_START = {"type": "TOOL_RESULT_START", "tool_call_id": "c1", "tool_call_name": "tool"}
+
+
+def result_text(delta: str) -> Wire:
+    """Write a delta of the result."""
+    return {"type": "TOOL_RESULT_TEXT_DELTA", "tool_call_id": "c1", "delta": delta}
+
+
+def result_end(state: str) -> Wire:
+    """Write the end of the result."""
+    return {"type": "TOOL_RESULT_END", "tool_call_id": "c1", "state": state}
+
+
+def deny(confirmed: bool = False) -> Wire:  # noqa: FBT001, FBT002  what it says
+    """Write the user's answer."""
+    return {"type": "USER_CONFIRM_RESULT", "confirm_results": [{"confirmed": confirmed, "tool_call": CALL}]}
+
+
+def rules(*events: Wire) -> list[str]:
+    """Check a reply's stream, and give the rules that it breaks."""
+    return [finding.rule for finding in check_and_fold(lines_of(stream("r1", *events))).findings]
+
+
+def test_a_result_that_came_from_outside_after_its_start_is_finished_by_the_event() -> None:
+    """Its finished_at is the external event's; the mark that it may be streamed again is gone at the reply's end."""
+    events = stream("r1", *STREAMED_CALL, RESULT_START, SUBMIT, ARRIVE, END)
+    [parked] = check_and_fold(lines_of(events[:-1])).messages
+    [ended] = check_and_fold(lines_of(events)).messages
+    assert parked["content"][1]["x_provisional"] is True
+    assert ended["content"][1] == {
+        **{key: value for key, value in parked["content"][1].items() if key != "x_provisional"},
+        "finished_at": events[6]["created_at"],
+    }
+
+
+def test_a_result_that_is_streamed_again_runs_until_it_ends() -> None:
+    """The first delta replaces what came from outside; without its end, a completed reply has a running result."""
+    again = [*STREAMED_CALL, RESULT_START, SUBMIT, ARRIVE, result_text("a"), result_text("b")]
+    assert rules(*again, END) == ["tool-result.open-at-end"]
+    assert rules(*again, result_end("success"), END) == []
+    [message] = check_and_fold(lines_of(stream("r1", *again, result_end("success"), END))).messages
+    assert [part["text"] for part in message["content"][1]["output"]] == ["ab"]
+
+
+def test_a_denied_call_has_a_denied_result() -> None:
+    """Whatever else its result says is an error, streamed or from outside, and success above all."""
+    asked = [*STREAMED_CALL, ASK, deny(), RESULT_START]
+    assert rules(*asked, result_end("denied"), END) == []
+    assert rules(*asked, result_end("error"), END) == ["tool-result.not-denied"]
+    assert rules(*asked, result_end("success"), END) == ["tool-result.success-after-denial"]
+    arrived = {"type": "EXTERNAL_EXECUTION_RESULT", "execution_results": [{**RESULT, "state": "denied"}]}
+    again = [*asked, arrived, result_text("x"), result_end("success"), END]
+    assert "tool-result.success-after-denial" in rules(*again)
+
+
+def test_a_result_from_outside_for_an_unknown_call_is_dropped_even_when_one_streams() -> None:
+    """An orphan result that streams is not overwritten by an external one."""
+    events = stream("r1", RESULT_START, result_text("tool"), ARRIVE)
+    messages, findings = check_and_fold(lines_of(events))
+    assert messages[0]["content"][0]["output"][0]["text"] == "tool"
+    assert "tool-result.unknown-call" in [finding.rule for finding in findings]
+
+
+def test_usage_stops_at_the_largest_count() -> None:
+    """Token counts that add up beyond 2^53-1 are said, and the message stays loadable."""
+    spent = [{"type": "MODEL_CALL_START", "model_name": "m"}, {"type": "MODEL_CALL_END", "input_tokens": 2**53 - 1, "output_tokens": 1}]
+    events = stream("r1", *spent, *spent, *text("t", "a"), END)
+    messages, findings = check_and_fold(lines_of(events))
+    assert [finding.rule for finding in findings if finding.severity > 2] == ["model-call.too-many-tokens"]
+    assert MSG.validate_python(messages[0]).usage.input_tokens == 2**53 - 1
+
+
+REWRITTEN: list[tuple[Wire, tuple[str, int | None, str, Any]]] = [
+    ({"type": "HINT_BLOCK", "block_id": "h", "hint": [{"type": "text", "id": "q", "text": "z"}]}, ("hint", 0, "created_at", None)),
+    ({"type": "HINT_BLOCK", "block_id": "h", "hint": [{"type": "text", "id": "q", "text": "z"}]}, ("hint", 0, "x_seq", 2)),
+    ({"type": "HINT_BLOCK", "block_id": "h", "hint": "z", "metadata": {"a": 1}}, ("metadata", None, "a", 1.0)),
+    (ASK, ("tool_calls", 0, "suggested_rules", [])),
+    (ASK, ("tool_calls", 0, "state", "pending")),
+]
+
+
+@pytest.mark.parametrize(("first", "again"), REWRITTEN)
+def test_a_redelivery_may_be_written_differently(first: Wire, again: tuple[str, int | None, str, Any]) -> None:
+    """Null and absent, a default and its absence, 1 and 1.0, and fields that no schema names make no other event."""
+    name, place, key, value = again
+    other = copy.deepcopy(first)
+    holder = other[name] if place is None else other[name][place]
+    holder[key] = value
+    before = [] if first is not ASK else STREAMED_CALL
+    events = stream("r1", *before, first, other)
+    events[-1]["id"] = events[-2]["id"]
+    messages, findings = check_and_fold(lines_of(events))
+    assert "event.redelivered" in [finding.rule for finding in findings]
+    assert "event.id-reused" not in [finding.rule for finding in findings]
+    assert messages == check_and_fold(lines_of(events[:-1])).messages
+
+
+def test_models_are_checked_like_bytes() -> None:
+    """A model with a bad timestamp is a finding, not an exception."""
+    event = EVENT.validate_python({**stream("r1")[0], "created_at": "bad"})
+    assert [finding.rule for finding in check([event])] == ["event.not-timestamp", "reply.missing-end"]
+
+
+def test_a_stored_block_that_is_not_base64_takes_no_bytes() -> None:
+    """Nothing is appended to stored data that does not decode; a URL may replace it."""
+    block = {"type": "data", "id": "d", "source": {"type": "base64", "data": "A A=", "media_type": "x/y"}}
+    stored = {"role": "assistant", "name": "n", "id": "r1", "created_at": "t", "content": [block]}
+    delta = {"type": "DATA_BLOCK_DELTA", "block_id": "d", "media_type": "x/y"}
+    for more, source in (({"data": "YQ=="}, block["source"]), ({"url": "u"}, {"type": "url", "url": "u", "media_type": "x/y"})):
+        checker = Checker(folder=Folder.from_messages([stored]))
+        checker.feed(lines_of(stream("r1", {**delta, **more}, start=False)))
+        found = [finding.rule for finding in checker.finish()]
+        assert ("data.not-base64" in found) == ("data" in more)
+        assert checker.folder.snapshots()[0]["content"][0]["source"] == source
+
+
+def test_a_checkpoint_and_a_finished_message_share_nothing() -> None:
+    """Feeding on does not change a checkpoint; emptying a message that was given out does not change the folder's."""
+    spent = [{"type": "MODEL_CALL_START", "model_name": "m"}, {"type": "MODEL_CALL_END", "input_tokens": 1, "output_tokens": 1}]
+    events = [read_event(event) for event in stream("r1", *spent, *text("t", "a"), END)]
+    folder = Folder(keep_ended=0)
+    for event in events[:2]:
+        folder.feed(event)
+    saved = folder.checkpoint()
+    before = copy.deepcopy(saved)
+    for event in events[2:]:
+        folder.feed(event)
+    assert saved == before
+    scribble(folder.snapshots())
+    scribble(folder.snapshot("r1"))
+    scribble(folder.checkpoint())
+    assert folder.message("r1").get_text_content() == "a"
+
+
+def test_stored_results_pair_by_occurrence() -> None:
+    """With two calls of one id, the first result is the first call's; the second call goes on to its own."""
+    calls = [{**CALL, "state": "finished", "finished_at": "t"}, {**CALL, "state": "allowed", "finished_at": "t"}]
+    stored = {"role": "assistant", "name": "n", "id": "r1", "created_at": "t", "content": [*calls, {**RESULT, "finished_at": "t"}]}
+    folder = Folder.from_messages([stored])
+    for event in stream("r1", RESULT_START, result_text("2"), result_end("success"), start=False):
+        folder.feed(read_event(event))
+    content = folder.snapshots()[0]["content"]
+    assert [block.get("output") for block in content[2:]] == ["OUT", [{"type": "text", "id": "c1/0", "text": "2"}]]
+    assert [block["state"] for block in content] == ["finished", "finished", "success", "success"]
+
+
+def test_read_event_judges_dicts_as_text() -> None:
+    """A lone surrogate in a dict is repaired as on the wire; what is no JSON is refused."""
+    delta = {"type": "TEXT_BLOCK_DELTA", "id": "1", "created_at": "t", "reply_id": "r", "block_id": "b", "delta": "a\ud800b"}
+    assert read_event(delta).delta == "a\ufffdb"
+    for bad in ({**delta, "metadata": {"x": float("nan")}}, {**delta, "metadata": {("t",): 1}}, {**delta, "metadata": {"x": b""}}):
+        with pytest.raises(InvalidEvent, match="cannot be written as JSON"):
+            read_event(bad)

@@ -7,11 +7,12 @@ A stream and stored messages are told apart value by value.
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .findings import Collector, Finding
-from .fold import Folder
+from .fold import Folder, as_struct
 from .jsonvalue import shown
 from .lifecycle import KEEP_ENDED
 from .table import PLAN_OF
@@ -68,7 +69,7 @@ class Checker:
         """Check an event of either model family."""
         index = self.events
         self.events += 1
-        self._apply(event, index)
+        self._apply(as_struct(event), index)
 
     def finish_events(self) -> None:
         """Say what is wrong with the stream stopping here."""
@@ -104,9 +105,7 @@ class Checker:
         self.stored.append(message)
 
     def _apply(self, event: Any, index: int) -> None:
-        try:
-            datetime.fromisoformat(event.created_at)
-        except ValueError:
+        if not _is_timestamp(event.created_at):
             self._collector.add(
                 "event.not-timestamp",
                 (type(event).__name__,),
@@ -141,6 +140,18 @@ class Checker:
             reply_id=breach.reply_id,
             values=values,
         )
+
+
+#: ISO 8601 that datetime does not read: a leap second, midnight as 24:00, a day of the year, a month.
+_ISO_8601 = re.compile(r"\d{4}-(?:\d\d|\d{3}|\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d(?::?\d\d)?)?)?")
+
+
+def _is_timestamp(text: str) -> bool:
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return _ISO_8601.fullmatch(text) is not None
+    return True
 
 
 def check(data: bytes | Iterable[Any]) -> list[Finding]:

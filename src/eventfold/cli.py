@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from enum import StrEnum
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import msgspec
 import orjson
 import typer
 from eventfold_models.tables import RULES, WIRE_VERSION
@@ -22,9 +24,9 @@ from .findings import Severity, UnknownRule, rule_entry, worst
 from .lifecycle import KEEP_ENDED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from rich.console import Console
+    from rich.console import RenderableType
 
     from .check import Checker
     from .findings import Finding
@@ -61,6 +63,14 @@ class CannotRun(Exception):
     """Why a command cannot do its work, in one line."""
 
 
+class ReaderGone(Exception):
+    """Nobody reads the output any more. Not an OSError, which typer would end by itself."""
+
+
+#: Exit codes as shells give them, 128 and the signal's number: SIGINT, SIGPIPE.
+_INTERRUPTED, _READER_GONE = 130, 141
+
+
 _Format = Annotated[Format, typer.Option("--format", "-f", help="How to write: for people, or JSON, one document a line.")]
 _FailOn = Annotated[FailOn, typer.Option("--fail-on", help="Exit with 1 when a finding is at least this severe.")]
 _KeepEnded = Annotated[int, typer.Option("--keep-ended", min=0, help="How many ended replies are held for late results and redeliveries.")]
@@ -68,7 +78,7 @@ _KeepEnded = Annotated[int, typer.Option("--keep-ended", min=0, help="How many e
 
 def _show_version(value: bool) -> None:  # noqa: FBT001  typer's form
     if value:
-        typer.echo(f"eventfold {version('eventfold')} (wire {WIRE_VERSION})")
+        _say(f"eventfold {version('eventfold')} (wire {WIRE_VERSION})")
         raise typer.Exit
 
 
@@ -151,11 +161,12 @@ def fold(
         raise CannotRun(str(error)) from None
     for message in messages:
         if format is Format.JSON:
-            _write(orjson.dumps(message) + b"\n")
+            # Not orjson: it refuses integers beyond 64 bits, which a producer's own data may hold.
+            _write(msgspec.json.encode(message) + b"\n")
         else:
             from .report.terminal import message_panel  # noqa: PLC0415
 
-            _console(sys.stdout).print(message_panel(message))
+            _print([message_panel(message)], sys.stdout)
     _print_findings(file, findings, sys.stderr)
     raise typer.Exit(_code(findings, fail_on))
 
@@ -170,8 +181,10 @@ def explain(
     """Say what a rule means, why it exists and what a fold does all the same."""
     if rule is None:
         for name, entry in RULES.items():
-            line = f"{name:36} {entry['severity']:8} {entry['title']}"
-            _write(orjson.dumps({"id": name, **entry}) + b"\n" if format is Format.JSON else f"{line}\n".encode())
+            if format is Format.JSON:
+                _write(orjson.dumps({"id": name, **entry}) + b"\n")
+            else:
+                _say(f"{name:36} {entry['severity']:8} {entry['title']}")
         return
     try:
         entry = rule_entry(rule)
@@ -180,7 +193,7 @@ def explain(
     if format is Format.JSON:
         _write(orjson.dumps({"id": rule, **entry}) + b"\n")
         return
-    typer.echo(f"{rule} ({entry['severity']}, since wire {entry['since']})\n\n{entry['title']}.\n\n{entry['why']}")
+    _say(f"{rule} ({entry['severity']}, since wire {entry['since']})\n\n{entry['title']}.\n\n{entry['why']}")
 
 
 @app.command()
@@ -194,7 +207,7 @@ def schema(
     from .wire.schema import contract, excerpt  # noqa: PLC0415
 
     if list_names:
-        typer.echo("\n".join(contract()["$defs"]))
+        _say("\n".join(contract()["$defs"]))
         return
     try:
         document = contract() if name is None else excerpt(name)
@@ -206,26 +219,54 @@ def schema(
 def main() -> None:
     """Run the command line, with one clear line for whatever ends it."""
     try:
-        code = app(standalone_mode=False)
-        sys.stdout.flush()
-    except CannotRun as error:
+        code = _ended()
+    except (CannotRun, ReaderGone) as error:
         _complain(str(error))
-        code = 2
-    except BrokenPipeError:
-        # Nobody reads the output any more; the interpreter must not try to flush it on the way out.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        _complain("the reader of the output has gone")
-        code = 141
-    except (KeyboardInterrupt, typer.Abort):
+        code = _READER_GONE if isinstance(error, ReaderGone) else 2
+        # The interpreter must not try to flush on the way out what cannot be written.
+        if sys.stdout:
+            with suppress(OSError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except KeyboardInterrupt:
         _complain("interrupted")
-        code = 130
+        code = _INTERRUPTED
+    sys.exit(code)
+
+
+def _ended() -> int:
+    """Run a command to its end and give the exit code."""
+    if not sys.stdout:
+        message = "standard output is closed"
+        raise CannotRun(message)
+    try:
+        code: Any = app(standalone_mode=False)
     except Exception as error:
+        # A mistake on the command line: typer says which.
         show = getattr(error, "show", None)
         if show is None:
             raise
         show()
-        code = 2
-    sys.exit(code if isinstance(code, int) else 0)
+        return 2
+    with _Writing():
+        sys.stdout.flush()
+    if code == _INTERRUPTED:
+        # Typer makes an exit code of a KeyboardInterrupt.
+        raise KeyboardInterrupt
+    return code if isinstance(code, int) else 0
+
+
+class _Writing:
+    """Tells why output cannot be written."""
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, BrokenPipeError):
+            message = "the reader of the output has gone"
+            raise ReaderGone(message) from None
+        if isinstance(error, OSError):
+            message = f"the output cannot be written: {error.strerror}"
+            raise CannotRun(message) from None
 
 
 def _run(checker: Checker, name: str) -> list[Finding]:
@@ -255,8 +296,15 @@ def _pieces(name: str) -> Iterator[bytes]:
     """Read a file or standard input piece by piece. Raises CannotRun."""
     if name == "-":
         # What has arrived is read at once: a pipe may be a live stream.
-        while piece := os.read(sys.stdin.fileno(), _PIECE):
-            yield piece
+        if not sys.stdin:
+            message = "standard input is closed"
+            raise CannotRun(message)
+        try:
+            while piece := os.read(sys.stdin.fileno(), _PIECE):
+                yield piece
+        except OSError as error:
+            message = f"standard input cannot be read: {error.strerror}"
+            raise CannotRun(message) from None
         return
     try:
         with Path(name).open("rb") as stream:
@@ -286,14 +334,26 @@ def _code(findings: list[Finding], fail_on: FailOn) -> int:
     return int(severity is not None and severity >= Severity[fail_on.name])
 
 
-def _write(data: bytes) -> None:
-    sys.stdout.buffer.write(data)
+def _write(data: bytes, stream: Any = None) -> None:
+    with _Writing():
+        (stream or sys.stdout).buffer.write(data)
 
 
-def _console(stream: Any) -> Console:
+def _say(line: str) -> None:
+    _write(f"{line}\n".encode(sys.stdout.encoding, "backslashreplace"))
+
+
+def _print(parts: Iterable[RenderableType], stream: Any, *, soft_wrap: bool = False) -> None:
+    """Write for people. A console writes nothing by itself: it would end the program when nobody reads."""
+    if not stream:
+        return
     from rich.console import Console  # noqa: PLC0415
 
-    return Console(file=stream, soft_wrap=False, highlight=False, emoji=False)
+    console = Console(file=stream, highlight=False, emoji=False)
+    for part in parts:
+        with console.capture() as captured:
+            console.print(part, soft_wrap=soft_wrap)
+        _write(captured.get().encode(stream.encoding, "backslashreplace"), stream)
 
 
 def _print_findings(name: str, findings: list[Finding], stream: Any) -> None:
@@ -301,9 +361,7 @@ def _print_findings(name: str, findings: list[Finding], stream: Any) -> None:
         return
     from .report.terminal import finding_line  # noqa: PLC0415
 
-    console = _console(stream)
-    for finding in findings:
-        console.print(finding_line(name, finding), soft_wrap=True)
+    _print((finding_line(name, finding) for finding in findings), stream, soft_wrap=True)
 
 
 def _print_summary(name: str, checker: Checker, findings: list[Finding]) -> None:
@@ -311,7 +369,9 @@ def _print_summary(name: str, checker: Checker, findings: list[Finding]) -> None
     held = ", ".join(f"{count:,} {_plural(word, count)}" for count, word in counts if count)
     wrong = [(sum(finding.severity is severity for finding in findings), str(severity)) for severity in reversed(Severity)]
     verdict = ", ".join(f"{count} {_plural(word, count)}" for count, word in wrong if count) or "clean"
-    typer.echo(f"{name}: {held}: {verdict}")
+    from .report.terminal import one_line  # noqa: PLC0415
+
+    _say(f"{one_line(name)}: {held}: {verdict}")
 
 
 def _plural(word: str, count: int) -> str:
@@ -319,9 +379,11 @@ def _plural(word: str, count: int) -> str:
 
 
 def _complain(reason: str) -> None:
-    from .report.terminal import safe  # noqa: PLC0415
+    from .report.terminal import one_line  # noqa: PLC0415
 
-    print(f"eventfold: {safe(reason)}", file=sys.stderr)  # noqa: T201  the one line
+    if sys.stderr:
+        with suppress(OSError):
+            print(f"eventfold: {one_line(reason)}", file=sys.stderr, flush=True)  # noqa: T201  the one line
 
 
 if __name__ == "__main__":

@@ -57,6 +57,13 @@ class DataDraft:
         self.source = source
         self.data: bytearray | None = bytearray(data)
 
+    @classmethod
+    def opaque(cls, wire: Wire, source: Wire) -> DataDraft:
+        """Hold a source that takes no bytes: a URL, or stored data that is not base64."""
+        draft = cls(wire, source)
+        draft.data = None
+        return draft
+
     def set_url(self, url: str) -> None:
         """Make a URL the whole content."""
         self.source = {"type": "url", "url": url, "media_type": self.source["media_type"]}

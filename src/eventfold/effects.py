@@ -29,6 +29,13 @@ GROWING = {"text": "text", "thinking": "thinking", "tool_call": "input"}
 
 _USAGE = FIELDS["Usage"]
 
+#: The largest count (schemas/parts/primitives.json).
+LARGEST = 2**53 - 1
+
+#: Marks a result that came whole from outside after it was started: the agent may stream it again. It is
+#: gone when the result or the reply ends, and tells a stored message's reader what to expect.
+PROVISIONAL = "x_provisional"
+
 
 def _effect(function: Effect) -> Effect:
     EFFECTS[function.__name__] = function
@@ -51,7 +58,8 @@ def close_message(reply: Reply, instance: Instance, event: Any, item: Any) -> No
     del instance, item
     draft: MessageDraft = reply.draft
     draft.tail["finished_at"] = event.created_at
-    draft.tail["finished_reason"] = event.finished_reason or DEFAULTS["ReplyEndEvent"]["finished_reason"]
+    reason = field_of(event, "finished_reason")
+    draft.tail["finished_reason"] = DEFAULTS["ReplyEndEvent"]["finished_reason"] if reason is None else reason
     children = CHILDREN["ReplyEndEvent"]
     for name in ("structured_output", "error"):
         value = field_of(event, name)
@@ -61,11 +69,14 @@ def close_message(reply: Reply, instance: Instance, event: Any, item: Any) -> No
 
 
 @_effect
-def add_usage(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
-    """Add the tokens of a model call to the message's usage."""
+def add_usage(reply: Reply, instance: Instance, event: Any, item: Any) -> Flaw | None:
+    """Add the tokens of a model call to the message's usage; a sum stops at what a count may be."""
     del instance, item
     spent = reply.draft.usage or dict.fromkeys(_USAGE, 0)
-    reply.draft.usage = {name: spent.get(name, 0) + (getattr(event, name) or 0) for name in _USAGE}
+    sums = {name: spent.get(name, 0) + (getattr(event, name) or 0) for name in _USAGE}
+    reply.draft.usage = {name: min(tokens, LARGEST) for name, tokens in sums.items()}
+    over = [name for name, tokens in sums.items() if tokens > LARGEST]
+    return Flaw("model-call.too-many-tokens", f"/{over[0]}", f"the sum of {over[0]} is {sums[over[0]]:,}") if over else None
 
 
 @_effect
@@ -94,10 +105,14 @@ def append_text(reply: Reply, instance: Instance, event: Any, item: Any) -> None
 
 
 @_effect
-def append_bytes(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
+def append_bytes(reply: Reply, instance: Instance, event: Any, item: Any) -> Flaw | None:
     """Append the decoded bytes to the data block."""
     del reply, event
-    instance.draft.data += item
+    draft: DataDraft = instance.draft
+    if draft.data is None:
+        return Flaw("data.not-base64", "/data", "the stored data that it would be appended to is not base64")
+    draft.data += item
+    return None
 
 
 @_effect
@@ -212,8 +227,12 @@ def open_part(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
 
 @_effect
 def clear_output(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
-    """Forget the output that came from outside, since the agent streams it again."""
+    """Forget what came from outside, since the agent streams the result again: it is running, without output."""
     del reply, event, item
+    wire = instance.result.wire
+    for name in ("finished_at", PROVISIONAL):
+        wire.pop(name, None)
+    wire["state"] = DEFAULTS["ToolResultBlock"]["state"]
     instance.result.clear()
     instance.parts.clear()
 
@@ -223,6 +242,7 @@ def close_result(reply: Reply, instance: Instance, event: Any, item: Any) -> Non
     """End the result: time, state; metadata is updated."""
     del reply, item
     wire = instance.result.wire
+    wire.pop(PROVISIONAL, None)
     wire["state"] = event.state
     wire["finished_at"] = event.created_at
     _update_metadata(wire, event)
@@ -253,6 +273,22 @@ def fill_result(reply: Reply, instance: Instance, event: Any, item: Any) -> None
     draft.clear()
     instance.parts.clear()
     draft.output = carried["output"]
+
+
+@_effect
+def mark_provisional(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
+    """Set finished_at to the external event's, and mark that the agent may stream the result again."""
+    del reply
+    wire = instance.result.wire
+    wire["finished_at"] = field_of(item, "finished_at") or event.created_at
+    wire[PROVISIONAL] = True
+
+
+@_effect
+def settle_result(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
+    """Take the mark off: the agent did not stream the result again."""
+    del reply, event, item
+    instance.result.wire.pop(PROVISIONAL, None)
 
 
 def _add_call(reply: Reply, instance: Instance, wire: dict[str, Any]) -> None:

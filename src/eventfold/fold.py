@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from .effects import EFFECTS
+from .jsonvalue import copy_json
 from .lifecycle import KEEP_ENDED, Breach, Lifecycle, Reply
 from .resume import dump, load, reply_from_message
 from .table import PLAN_OF
@@ -54,7 +55,8 @@ class Folder:
         self.lifecycle = Lifecycle(EFFECTS, report, keep_ended=keep_ended)
         #: Index of the next event.
         self.index = 0
-        self._gone: list[tuple[int, Wire]] = []
+        #: Messages of replies that are no longer held: which of the replies each was to begin, and the message.
+        self._finished: list[tuple[int, Wire]] = []
 
     @classmethod
     def from_messages(cls, messages: Iterable[Msg | Wire], **options: Any) -> Folder:
@@ -79,16 +81,14 @@ class Folder:
             InvalidEvent: it is a model that was changed into something invalid.
 
         """
-        if type(event) not in PLAN_OF:
-            event = _as_struct(event)
-        self.lifecycle.apply(event, self.index)
+        self.lifecycle.apply(as_struct(event), self.index)
         self.index += 1
         if len(self.lifecycle.ended) > self.lifecycle.keep_ended:
             self.forget_ended()
 
     def forget_ended(self) -> None:
         """Finish the messages of the oldest ended replies; what comes for them later is dropped."""
-        self._gone.extend((reply.started, reply.draft.snapshot()) for reply in self.lifecycle.forget_ended())
+        self._finished.extend((reply.started, reply.draft.snapshot()) for reply in self.lifecycle.forget_ended())
 
     def snapshot(self, reply_id: str) -> Wire:
         """
@@ -101,15 +101,16 @@ class Folder:
         reply = self.lifecycle.replies.get(reply_id)
         if reply is not None:
             return reply.draft.snapshot()
-        for _, wire in reversed(self._gone):
+        for _, wire in reversed(self._finished):
             if wire["id"] == reply_id:
-                return wire
+                return copy_json(wire)
         raise UnknownReply(reply_id, self.lifecycle.replies)
 
     def snapshots(self) -> list[Wire]:
         """Give every message as it stands, in the order in which the replies began."""
         held = [(reply.started, reply.draft.snapshot()) for reply in self.lifecycle.replies.values()]
-        return [wire for _, wire in sorted([*self._gone, *held], key=lambda pair: pair[0])]
+        finished = [(started, copy_json(wire)) for started, wire in self._finished]
+        return [wire for _, wire in sorted([*finished, *held], key=lambda pair: pair[0])]
 
     def message(self, reply_id: str) -> Msg:
         """Give a reply's message as a model. Raises UnknownReply."""
@@ -125,7 +126,7 @@ class Folder:
 
     def checkpoint(self) -> dict[str, Any]:
         """Give all there is as one JSON value, from which `restore` goes on as if nothing had happened."""
-        return {**dump(self.lifecycle), "index": self.index, "gone": [[started, wire] for started, wire in self._gone]}
+        return {**dump(self.lifecycle), "index": self.index, "finished": [[started, copy_json(wire)] for started, wire in self._finished]}
 
     @classmethod
     def restore(cls, checkpoint: dict[str, Any], *, report: Callable[[Breach], None] = _silent) -> Folder:
@@ -139,7 +140,7 @@ class Folder:
         folder = cls(report=report)
         load(checkpoint, folder.lifecycle)
         folder.index = checkpoint["index"]
-        folder._gone = [(started, wire) for started, wire in checkpoint["gone"]]
+        folder._finished = [(started, copy_json(wire)) for started, wire in checkpoint["finished"]]
         return folder
 
 
@@ -155,7 +156,17 @@ def fold(events: Iterable[Any]) -> list[Msg]:
     return folder.messages()
 
 
-def _as_struct(event: Any) -> Any:
+def as_struct(event: Any) -> Any:
+    """
+    Give an event of either model family as the engine reads it.
+
+    Raises:
+        TypeError: it is not an event of eventfold_models.
+        InvalidEvent: it is a model that was changed into something invalid.
+
+    """
+    if type(event) in PLAN_OF:
+        return event
     if isinstance(event, dict):
         message = "fold takes events, not dicts: eventfold.read_event(value) makes one of a dict"
         raise TypeError(message)

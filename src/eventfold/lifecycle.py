@@ -15,8 +15,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 import xxhash
-from eventfold_models.tables import ROLE_BLOCKS
+from eventfold_models.tables import CHILDREN, DEFAULTS, FIELDS, ROLE_BLOCKS
 
+from .jsonvalue import is_array, is_object
+from .shape import class_of, wire_of
 from .table import CALL_KIND, DELIVERY, MACHINES, PLAN_OF, REPLY, Machine, Outcome, Plan, State, field_of, initial_states
 
 #: How many ended replies are held, so that late results, second ends and redeliveries are recognised.
@@ -104,8 +106,39 @@ _INITIAL: dict[tuple[str, str | None], list[State]] = {
 
 
 def fingerprint(plan: Plan, event: Any) -> int:
-    """Digest an event's content, the same in every process. What is absent, null or empty counts as absent."""
-    return xxhash.xxh3_64_intdigest(_encode([value or None for value in plan.content(event)]), plan.number)
+    """
+    Digest an event's content, the same in every process.
+
+    What is absent, null or empty counts as absent, a default as given, 1.0 as 1; fields that no schema names do not count.
+    """
+    content = [value or None for value in plan.content(event)]
+    for place, name in plan.nested:
+        content[place] = _content_of(content[place], name) if name else _number_of(content[place])
+    return xxhash.xxh3_64_intdigest(_encode(content), plan.number)
+
+
+def _content_of(value: Any, name: str) -> Any:
+    """Give what counts of a value of a class or union, or of a list of them."""
+    if is_array(value):
+        return [_content_of(item, name) for item in value] or None
+    if isinstance(value, msgspec.Struct):
+        value = wire_of(value, name)
+    if not is_object(value):
+        return value or None
+    name = class_of(value, name)
+    children = CHILDREN.get(name, {})
+    given = {**DEFAULTS.get(name, {}), **{key: item for key, item in value.items() if item is not None and key in FIELDS.get(name, ())}}
+    content = {key: _content_of(item, children[key]) if key in children else _number_of(item) for key, item in given.items()}
+    return {key: item for key, item in content.items() if item is not None and item not in ([], {})}
+
+
+def _number_of(value: Any) -> Any:
+    """Write integral numbers as integers, however deep they stand."""
+    if is_object(value):
+        return {key: _number_of(item) for key, item in value.items()}
+    if is_array(value):
+        return [_number_of(item) for item in value]
+    return int(value) if type(value) is float and value.is_integer() else value
 
 
 #: What an effect takes: the reply, the instance, the event, and the item of its list or its decoded bytes.
@@ -134,6 +167,8 @@ class Lifecycle:
         self.keep_ended = keep_ended
         self.replies: dict[str, Reply] = {}
         self.ended: OrderedDict[str, None] = OrderedDict()
+        #: Ids of the replies that were given up.
+        self.gone: set[str] = set()
         #: Index of the event that is being applied.
         self.index = -1
         #: How many replies have begun, and the event that began the newest.
@@ -150,6 +185,8 @@ class Lifecycle:
         digest = fingerprint(plan, event)
         if reply is None:
             reply = Reply(event.reply_id)
+            if event.reply_id in self.gone:
+                reply.states[REPLY.slot] = REPLY.states["gone"]
         elif event.id in reply.seen and self._redelivered(plan, reply, event.id, digest):
             return
         if self._dispatch(plan, reply, event):
@@ -161,6 +198,7 @@ class Lifecycle:
     def adopt(self, reply: Reply, *, ended: bool) -> None:
         """Hold a reply that was read from a stored message."""
         self._begin(reply)
+        self.ended.pop(reply.key, None)
         if ended:
             self.ended[reply.key] = None
 
@@ -168,12 +206,13 @@ class Lifecycle:
         """Say what is wrong with the stream stopping before event `index`. Changes nothing: it may go on."""
         self.index = index
         for reply in self.replies.values():
-            self._step(Feed(reply, None, None), reply, REPLY, "stream_end")
+            self.step(Feed(reply, None, None), reply, REPLY, "stream_end")
 
     def forget_ended(self) -> Iterator[Reply]:
         """Give up the oldest ended replies beyond `keep_ended`."""
         while len(self.ended) > self.keep_ended:
             reply_id, _ = self.ended.popitem(last=False)
+            self.gone.add(reply_id)
             yield self.replies.pop(reply_id)
 
     def _begin(self, reply: Reply) -> None:
@@ -196,7 +235,7 @@ class Lifecycle:
         """Make the event's steps. Tells whether it was applied, in whole or in part."""
         feed = Feed(reply, plan, event)
         gate = plan.steps[0]
-        if self._step(feed, reply, gate.machine, gate.input_of(event)):
+        if self.step(feed, reply, gate.machine, gate.input_of(event)):
             return False
         if plan.items is None:
             return len(plan.steps) == 1 or self._steps(feed, event)
@@ -217,7 +256,7 @@ class Lifecycle:
                 given = step.verdicts[0] if instance.draft.repeated_by(text) else step.verdicts[1]
             else:
                 continue
-            if self._step(feed, instance, step.machine, given):
+            if self.step(feed, instance, step.machine, given):
                 return False
         if plan.kind is not None and (instance.draft is not None or instance.result is not None):
             feed.reply.instances.setdefault(plan.kind, {})[instance.key] = instance
@@ -249,7 +288,7 @@ class Lifecycle:
         instance = known.get(key) if known is not None else None
         return instance if instance is not None else Instance("call" if kind == CALL_KIND else "block", kind, key)
 
-    def _step(self, feed: Feed, instance: Instance, machine: Machine, given: str) -> bool:
+    def step(self, feed: Feed, instance: Instance, machine: Machine, given: str) -> bool:
         """Walk one cell. Tells whether the event goes no further."""
         reply = feed.reply
         if machine.scope == "part":
@@ -287,11 +326,11 @@ class Lifecycle:
     def _follow(self, feed: Feed, instance: Instance, machine: Machine | None, given: str) -> bool:
         """Feed what follows: to one machine, or to every instance of the reply that has the input."""
         if machine is not None:
-            return self._step(feed, instance, machine, given)
+            return self.step(feed, instance, machine, given)
         for each in (feed.reply, *feed.reply.every()):
             for state in each.states:
                 if given in state.cells:
-                    self._step(feed, each, state.machine, given)
+                    self.step(feed, each, state.machine, given)
         self.ended[feed.reply.key] = None
         return False
 

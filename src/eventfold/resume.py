@@ -9,6 +9,7 @@ from a stored message does so for a reply that is parked; where the message does
 from __future__ import annotations
 
 import binascii
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from eventfold_models.tables import FIELDS, WIRE_VERSION
@@ -37,8 +38,10 @@ def reply_from_message(wire: Wire) -> Reply:
     reply = Reply(wire["id"])
     reply.role = wire["role"]
     reply.draft = draft = MessageDraft({})
+    results: dict[str, list[ResultDraft]] = {}
     for block in wire["content"]:
-        _adopt_block(reply, block)
+        _adopt_block(reply, block, results)
+    _pair(reply, wire["content"], results)
     present = {key: copy_json(value) for key, value in wire.items() if value is not None}
     draft.usage = {name: int(present["usage"].get(name) or 0) for name in FIELDS["Usage"]} if "usage" in present else None
     draft.tail = {key: present[key] for key in present if key in _TAIL}
@@ -51,24 +54,29 @@ def reply_from_message(wire: Wire) -> Reply:
     return reply
 
 
-def _adopt_block(reply: Reply, block: Wire) -> None:
+def _adopt_block(reply: Reply, block: Wire, results: dict[str, list[ResultDraft]]) -> None:
+    """Hold a block; a call takes the result of its own occurrence."""
     kind = block["type"]
     draft = _draft_of(kind, {key: copy_json(value) for key, value in block.items() if value is not None})
     reply.draft.content.append(draft)
-    owner = CALL_KIND if kind == MACHINES["result"].kind else kind
-    if not any(machine.kind == owner for machine in MACHINES.values()):
-        return
-    instances = reply.instances.setdefault(owner, {})
-    key = block["id"]
-    if owner != kind:
-        # Results pair by occurrence: with the newest call of their id, unless it has one.
-        if key not in instances or instances[key].result is not None:
-            instances[key] = Instance("call", owner, key)
-        instances[key].result = draft
-        _adopt_parts(instances[key])
-    else:
-        instances[key] = Instance("call" if kind == CALL_KIND else "block", kind, key)
-        instances[key].draft = draft
+    if isinstance(draft, ResultDraft):
+        results.setdefault(block["id"], []).append(draft)
+    elif any(machine.kind == kind for machine in MACHINES.values()):
+        instances = reply.instances.setdefault(kind, {})
+        instance = Instance("call" if kind == CALL_KIND else "block", kind, block["id"])
+        instance.draft = draft
+        instances[instance.key] = instance
+
+
+def _pair(reply: Reply, content: list[Wire], results: dict[str, list[ResultDraft]]) -> None:
+    """Give the newest call of each id the result of its occurrence; results without a call stand alone."""
+    calls = Counter(block["id"] for block in content if block["type"] == CALL_KIND)
+    instances = reply.instances.setdefault(CALL_KIND, {})
+    for key, drafts in results.items():
+        instance = instances.setdefault(key, Instance("call", CALL_KIND, key))
+        if len(drafts) >= calls[key]:
+            instance.result = drafts[max(calls[key], 1) - 1] if calls[key] else drafts[-1]
+            _adopt_parts(instance)
 
 
 def _adopt_parts(call: Instance) -> None:
@@ -93,16 +101,11 @@ def _draft_of(kind: str, wire: Wire) -> BlockDraft:
     source = wire.get("source")
     if is_object(source) and kind == MACHINES["data"].kind:
         source = dict(source)
-        try:
-            data = decode_base64(source["data"]) if "data" in source else None
-        except ValueError:
-            # Kept as it is: nothing can be appended to what does not decode.
-            return WholeDraft(wire)
         del wire["source"]
-        draft = DataDraft(wire, source, data or b"")
-        if data is None:
-            draft.data = None
-        return draft
+        try:
+            return DataDraft(wire, source, decode_base64(source["data"])) if "data" in source else DataDraft.opaque(wire, source)
+        except ValueError:
+            return DataDraft.opaque(wire, source)
     return WholeDraft(wire)
 
 
@@ -155,6 +158,7 @@ def dump(lifecycle: Lifecycle) -> dict[str, Any]:
         "starts": lifecycle.starts,
         "last_start": lifecycle.last_start,
         "ended": list(lifecycle.ended),
+        "gone": sorted(lifecycle.gone),
         "replies": [_dump_reply(reply) for reply in lifecycle.replies.values()],
     }
 
@@ -174,6 +178,7 @@ def load(checkpoint: dict[str, Any], lifecycle: Lifecycle) -> None:
     lifecycle.starts = checkpoint["starts"]
     lifecycle.last_start = checkpoint["last_start"]
     lifecycle.ended.update(dict.fromkeys(checkpoint["ended"]))
+    lifecycle.gone.update(checkpoint["gone"])
     lifecycle.replies.update((saved["id"], _load_reply(saved)) for saved in checkpoint["replies"])
 
 
@@ -184,11 +189,11 @@ def _dump_reply(reply: Reply) -> dict[str, Any]:
         "id": reply.key,
         "role": reply.role,
         "started": reply.started,
-        "counts": reply.counts,
+        "counts": reply.counts.copy(),
         "parked": reply.parked,
         "parked_at": reply.parked_at,
         "head": copy_json(draft.head),
-        "usage": draft.usage,
+        "usage": copy_json(draft.usage),
         "tail": copy_json(draft.tail),
         "content": [_dump_draft(block) for block in draft.content],
         "instances": [{"kind": instance.kind, **_dump_instance(instance, places)} for instance in reply.every()],
@@ -219,7 +224,7 @@ def _load_reply(saved: dict[str, Any]) -> Reply:
 
 
 def _dump_states(instance: Instance) -> dict[str, Any]:
-    return {"states": [state.name for state in instance.states], "since": instance.since}
+    return {"states": [state.name for state in instance.states], "since": instance.since.copy()}
 
 
 def _load_states(instance: Instance, saved: dict[str, Any]) -> None:
@@ -266,10 +271,8 @@ def _load_draft(saved: dict[str, Any]) -> Any:
     if "grows" in saved:
         return TextDraft(saved["grows"], wire)
     if "source" in saved:
-        draft = DataDraft(wire, copy_json(saved["source"]), decode_base64(saved["data"] or ""))
-        if saved["data"] is None:
-            draft.data = None
-        return draft
+        source = copy_json(saved["source"])
+        return DataDraft.opaque(wire, source) if saved["data"] is None else DataDraft(wire, source, decode_base64(saved["data"]))
     if "parts" in saved:
         result = ResultDraft(wire)
         result.output = copy_json(saved["output"])

@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from eventfold_models import structs
-from eventfold_models.tables import DEFAULTS, EVENTS, FIELDS, LIFECYCLE
+from eventfold_models.tables import CHILDREN, DEFAULTS, EVENTS, FIELDS, FREE_FORM, LIFECYCLE
 
 from .jsonvalue import is_array, is_object
 
@@ -121,6 +121,15 @@ def _guards(machines: dict[str, Machine], machine: Machine, given: str, state: s
 
 
 MACHINES = _machines()
+#: Every effect that the table names.
+LIFECYCLE_EFFECTS = frozenset(
+    effect
+    for machine in MACHINES.values()
+    for state in machine.states.values()
+    for cell in state.cells.values()
+    for outcome in (cell, *cell.guards)
+    for effect in outcome.effects
+)
 REPLY = MACHINES["reply"]
 DELIVERY = MACHINES["delivery"]
 
@@ -176,7 +185,7 @@ def field_of(source: Any, name: str) -> Any:
 class Plan:
     """What an event type feeds to which machines."""
 
-    __slots__ = ("base64", "content", "items", "key", "kind", "number", "part", "seed", "steps", "type")
+    __slots__ = ("base64", "content", "items", "key", "kind", "nested", "number", "part", "steps", "type")
 
     def __init__(self, number: int, name: str, row: dict[str, Any]) -> None:
         self.type = name
@@ -193,6 +202,10 @@ class Plan:
         self.kind: str | None = CALL_KIND if any(step.machine.scope == "call" for step in self.steps) else next(iter(kinds), None)
         names = [field for field in FIELDS[EVENTS[name]] if field not in _IDENTITY]
         getter = attrgetter(*names)
+        #: Places in the content of objects and arrays, with their class or union; without one they are free-form.
+        children = CHILDREN.get(EVENTS[name], {})
+        free = FREE_FORM[EVENTS[name]]
+        self.nested = tuple((i, children.get(field, "")) for i, field in enumerate(names) if field in children or field in free)
         self.content: Callable[[Any], tuple[Any, ...]] = getter if len(names) > 1 else lambda event: (getter(event),)
 
 

@@ -43,4 +43,6 @@ def footer(files: int, code: int) -> bytes:
 
 
 def _line(value: dict[str, Any]) -> bytes:
-    return orjson.dumps(value) + b"\n"
+    # A file's name need not be UTF-8: Python reads what is not as lone surrogates, which JSON cannot hold.
+    texts = {key: item.encode("utf-8", "backslashreplace").decode() for key, item in value.items() if isinstance(item, str)}
+    return orjson.dumps({**value, **texts}) + b"\n"

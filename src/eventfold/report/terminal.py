@@ -20,13 +20,18 @@ if TYPE_CHECKING:
 _STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 _STATES = {"error": "red", "denied": "red", "interrupted": "yellow", "success": "green", "finished": "green"}
 
-#: C0 without tab and line feed, DEL, C1, and the marks that reorder text.
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+#: C0 without tab and line feed, DEL, C1, the marks that reorder text, and lone surrogates (of a file's name).
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def safe(text: str) -> str:
     """Show control characters as escapes."""
     return _CONTROL.sub(lambda found: found.group().encode("unicode_escape").decode("ascii"), text)
+
+
+def one_line(text: str) -> str:
+    """Show control characters and line ends as escapes."""
+    return safe(text).replace("\n", "\\n")
 
 
 def finding_line(source: str, finding: Finding) -> Text:
@@ -37,10 +42,10 @@ def finding_line(source: str, finding: Finding) -> Text:
     times = f" {finding.count} times" if finding.count > 1 else ""
     severity = str(finding.severity)
     return Text.assemble(
-        f"{safe(place)}: ",
+        f"{one_line(place)}: ",
         (severity, _STYLES[severity]),
         f" {finding.rule}: ",
-        safe(finding.message).replace("\n", "\\n"),
+        one_line(finding.message),
         (f" ({where}{times})", "dim"),
     )
 

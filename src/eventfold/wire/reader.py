@@ -7,6 +7,7 @@ accepts is never lost on the way, and one that the schema refuses is dropped who
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ import orjson
 from eventfold_models import structs
 from eventfold_models.tables import CHILDREN, EVENTS, FIELDS, WELCOMING
 
-from eventfold.jsonvalue import depth_of, escape, is_array, is_object, shown
+from eventfold.jsonvalue import escape, is_array, is_object, shown
 from eventfold.shape import class_of
 
 from .json_text import MAX_DEPTH, Unreadable, parse, too_deep
@@ -70,14 +71,6 @@ class EventReader:
             return _decode(data)
         except _REFUSALS:
             return self._look_again(data)
-
-    def read_value(self, value: Any) -> Any:
-        """Do the same for a value that was parsed already."""
-        self.remarks.clear()
-        if depth_of(value) > MAX_DEPTH:
-            self._remark("event.too-deep", f"nested {depth_of(value):,} deep, at most {MAX_DEPTH} is allowed")
-            return None
-        return self._judge(value)
 
     def _remark(self, rule: str, detail: str, pointer: str = "", name: str = "") -> None:
         self.remarks.append(Remark(rule, detail, pointer, name))
@@ -148,7 +141,12 @@ def read_event(value: dict[str, Any]) -> Any:
 
     """
     reader = EventReader()
-    event = reader.read_value(value)
+    try:
+        # As text, so that everything that is judged about text is judged about a dict, too.
+        event = reader.read(json.dumps(value, allow_nan=False).encode())
+    except (TypeError, ValueError, RecursionError) as error:
+        message = f"not an event: it cannot be written as JSON ({error})"
+        raise InvalidEvent(message) from None
     if isinstance(event, msgspec.Struct):
         return event
     reasons = "; ".join(f"{remark.rule}: {remark.detail or remark.type}" for remark in reader.remarks)

@@ -1,0 +1,138 @@
+"""
+Values of the contract's classes, drawn from their schemas.
+
+Law: a field that a schema gains is generated without anyone touching this file. Leaves (strings, numbers,
+enums) come from hypothesis-jsonschema; objects, arrays and unions are put together here, since
+hypothesis-jsonschema 0.23.1 builds those anew on every draw, and not at all on a current hypothesis.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from eventfold_models.tables import FIELDS, REQUIRED, UNIONS, WELCOMING
+from hypothesis import strategies as st
+from hypothesis_jsonschema import from_schema  # pyright: ignore[reportUnknownVariableType]  the library types half of it
+
+from eventfold.wire.schema import contract
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hypothesis.strategies import SearchStrategy
+
+#: Text that reducers have lost: a combining mark, a ZWJ emoji, a line separator, astral characters, quotes.
+AWKWARD = ("", "e\u0301", "\U0001f469\u200d\U0001f680", "a\u2028b", "\U0001d11e", '{"q": "', "\\", "\r\n", "\x00", "\u202e", "x" * 40)
+
+texts: SearchStrategy[str] = st.one_of(st.text(max_size=6), st.sampled_from(AWKWARD))
+_from_schema: Any = from_schema  # pyright: ignore[reportUnknownVariableType]
+
+#: A handful of ids for everything, so that ids of different kinds are often equal.
+IDS = ("a", "b", "e\u0301 \U0001f680", "c")
+ids: SearchStrategy[str] = st.sampled_from(IDS)
+timestamps: SearchStrategy[str] = st.sampled_from(
+    ("2026-01-01T00:00:01", "2026-01-01T00:00:02.500000Z", "2026-01-01T00:00:03+02:00", "2026-01-02")
+)
+#: Bytes of any length as a base64 document of their own.
+documents: SearchStrategy[str] = st.binary(max_size=7).map(lambda data: b64encode(data).decode("ascii"))
+scalars: SearchStrategy[Any] = st.one_of(st.none(), st.booleans(), st.integers(-5, 5), texts)
+#: Free-form objects: small, with a list inside now and then.
+objects: SearchStrategy[dict[str, Any]] = st.dictionaries(
+    st.sampled_from(("k", "x_k", "type", "\u00e9")), st.one_of(scalars, st.lists(scalars, max_size=2)), max_size=2
+)
+#: Fields that no schema names; mostly none.
+extensions: SearchStrategy[dict[str, Any]] = st.one_of(
+    *[st.just(dict[str, Any]())] * 5, st.dictionaries(st.sampled_from(("x_note", "unheard_of")), scalars, min_size=1, max_size=2)
+)
+
+#: Definitions that stand for more than their JSON type says.
+FORMATS: dict[str, SearchStrategy[str]] = {"x-text": texts, "x-id": ids, "x-timestamp": timestamps, "x-base64": documents}
+#: What is drawn for a definition besides its schema. Counts stay small enough that their sums are counts, too.
+_NAMED: dict[str, dict[str, Any]] = {"Id": {"format": "x-id"}, "Timestamp": {"format": "x-timestamp"}, "Count": {"maximum": 2**40}}
+_FIELDS = {("Base64Source", "data"): "x-base64", ("DataCarrier", "data"): "x-base64"}
+
+
+def payloads(
+    name: str, bound: Mapping[str, SearchStrategy[Any]] | None = None, *, leave: frozenset[str] = frozenset()
+) -> SearchStrategy[Any]:
+    """
+    Draw values of a class: fields that are bound from their own strategies, the others from the schema.
+
+    Fields named in `leave` are left out. Now and then the value has fields that no schema names.
+    """
+    fields: dict[str, SearchStrategy[Any]] = {}
+    optional: dict[str, SearchStrategy[Any]] = {}
+    for key in FIELDS[name]:
+        if bound is not None and key in bound:
+            fields[key] = bound[key]
+        elif key not in leave:
+            (fields if key in REQUIRED[name] else optional)[key] = _field(name, key)
+    return st.tuples(st.fixed_dictionaries(fields, optional=optional), extensions).map(lambda pair: {**pair[1], **pair[0]})
+
+
+@cache
+def values(name: str) -> SearchStrategy[Any]:
+    """Draw values of a definition of the contract, by its name."""
+    if name in UNIONS:
+        return st.one_of([values(member) for member in UNIONS[name][1].values()])
+    if name in FIELDS:
+        drawn = payloads(name)
+        if name in WELCOMING:
+            return st.tuples(drawn, st.dictionaries(st.just("signature"), texts, max_size=1)).map(lambda pair: {**pair[1], **pair[0]})
+        return drawn
+    schema = contract()["$defs"][name]
+    return _leaf(json.dumps({**schema, **_NAMED.get(name, {})}))
+
+
+@cache
+def _field(name: str, key: str) -> SearchStrategy[Any]:
+    schema = _property(name, key)
+    if (name, key) in _FIELDS:
+        return st.one_of(FORMATS[_FIELDS[name, key]], texts)
+    return _of(schema)
+
+
+def _property(name: str, key: str) -> dict[str, Any]:
+    """Find the schema of a field, in the class or in what it takes in."""
+    schema = contract()["$defs"][name]
+    if key in schema.get("properties", {}):
+        return schema["properties"][key]
+    parents = (ref["$ref"].rsplit("/", 1)[1] for ref in schema["allOf"])
+    return next(_property(parent, key) for parent in parents if key in FIELDS[parent])
+
+
+def field_schema(name: str, key: str) -> dict[str, Any]:
+    """Give the schema of a field with its own ref resolved, null left aside."""
+    schema = _property(name, key)
+    branches = [branch for branch in schema.get("anyOf", ()) if branch.get("type") != "null"]
+    schema = branches[0] if branches else schema
+    return contract()["$defs"][schema["$ref"].rsplit("/", 1)[1]] if "$ref" in schema else schema
+
+
+def _of(schema: dict[str, Any]) -> SearchStrategy[Any]:
+    if "$ref" in schema:
+        return values(schema["$ref"].rsplit("/", 1)[1])
+    if "anyOf" in schema:
+        return st.one_of([_of(branch) for branch in schema["anyOf"]])
+    kinds = schema.get("type")
+    if isinstance(kinds, list):
+        return st.one_of([_of({**schema, "type": kind}) for kind in kinds])  # pyright: ignore[reportUnknownVariableType]  JSON
+    if kinds == "array":
+        return st.lists(_of(schema["items"]), max_size=3)
+    if kinds == "object":
+        return objects
+    return _leaf(json.dumps(schema))
+
+
+@cache
+def _leaf(schema: str) -> SearchStrategy[Any]:
+    """Draw a string, number, boolean or null from its schema."""
+    leaf: dict[str, Any] = {
+        key: value for key, value in json.loads(schema).items() if key not in {"title", "description", "default", "examples"}
+    }
+    if leaf.get("type") == "string" and not {"enum", "const", "format"} & set(leaf):
+        leaf["format"] = "x-text"
+    return _from_schema(leaf, custom_formats=FORMATS)

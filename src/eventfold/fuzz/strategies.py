@@ -1,0 +1,228 @@
+"""
+Hypothesis strategies: replies, streams, messages, and the ways to cut and interleave them.
+
+Law: what they draw is valid (no finding of severity error), and every legal cell of the lifecycle table is
+reached. Order comes from the table (`walk`), payloads from the schemas (`payloads`), so that a new field or
+event type is drawn without anyone touching this file.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from eventfold_models.tables import CHILDREN, EVENTS
+from hypothesis import strategies as st
+
+from eventfold.findings import SEVERITY, Severity
+from eventfold.table import PLANS, REPLY, Plan
+from eventfold.wire import read_event
+
+from .payloads import documents, payloads, scalars, texts, values
+from .walk import Choice, Move, Walker, closing, complaints, item_class
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hypothesis.strategies import DrawFn, SearchStrategy
+
+Event = dict[str, Any]
+
+#: Fields that `extra` may set: such as no block names itself.
+_EXTRA = st.dictionaries(st.sampled_from(("signature", "citations", "x_k")), scalars, max_size=2)
+_STEP = st.tuples(st.integers(0, 99), st.integers(0, 99), st.integers(0, 9))
+#: Mostly the assistant, whose replies may hold everything.
+ROLES = (*(["assistant"] * 8), "user", "system")
+#: How often an event is drawn, by whether it names an instance, and whether it holds a list.
+_WEIGHTS = {(False, False): 1, (True, False): 2, (True, True): 4}
+#: From here on, a step may do what is legal but worth a warning.
+_DARING = 8
+
+
+def messages() -> SearchStrategy[dict[str, Any]]:
+    """Draw any message that the schemas allow, as a dict on the wire."""
+    return values("Msg")
+
+
+def cuts() -> SearchStrategy[list[int]]:
+    """Draw sizes of pieces, in characters or bytes; 0 is an empty delta, and the last piece takes the rest."""
+    return st.lists(st.integers(0, 5), max_size=6)
+
+
+@st.composite
+def interleavings(draw: DrawFn, sequences: Sequence[Sequence[Any]]) -> list[Any]:
+    """Draw an order of all items that keeps the order within each sequence."""
+    rest = [list(sequence) for sequence in sequences if sequence]
+    merged: list[Any] = []
+    while rest:
+        chosen = draw(st.integers(0, len(rest) - 1)) if len(rest) > 1 else 0
+        merged.append(rest[chosen].pop(0))
+        rest = [sequence for sequence in rest if sequence]
+    return merged
+
+
+@st.composite
+def replies(draw: DrawFn, reply_id: str = "r", *, moves: int = 24, roles: Sequence[str] = ROLES) -> list[Event]:
+    """Draw the events of one valid reply, as dicts on the wire: ended in some way, or parked."""
+    writer = _Writer(draw, reply_id)
+    role = draw(st.sampled_from(roles))
+    writer.write([next(move for move in writer.walker.moves() if writer.walker.legal(move))], role=role)
+    least = draw(st.sampled_from((0, moves // 4, moves // 2)))
+    for kind, which, mood in draw(st.lists(_STEP, min_size=least, max_size=moves)):
+        writer.step(kind, which, mood)
+    writer.end(draw(st.integers(0, 9)))
+    return writer.events
+
+
+@st.composite
+def streams(draw: DrawFn, *, most: int = 3, moves: int = 16, redelivered: bool = False) -> list[Event]:
+    """
+    Draw a valid stream: replies interleaved, signals and events of unknown type anywhere.
+
+    With `redelivered`, events come again after their first, any number of times.
+    """
+    count = draw(st.integers(1, most))
+    drawn = [draw(replies(f"r{i}", moves=moves)) for i in range(count)]
+    signals = [draw(_signals(f"s{i}")) for i in range(draw(st.integers(0, 2)))]
+    stream: list[Event] = draw(interleavings([*drawn, *([signal] for signal in signals)]))
+    if redelivered:
+        stream = draw(redeliveries(stream))
+    return stream
+
+
+@st.composite
+def redeliveries(draw: DrawFn, stream: Sequence[Event]) -> list[Event]:
+    """Draw the stream with some events delivered again, anywhere after their first; created_at may differ."""
+    again: list[Event] = list(stream)
+    for _ in range(draw(st.integers(1, 4))):
+        index = draw(st.integers(0, len(again) - 1))
+        place = draw(st.integers(index + 1, len(again)))
+        again.insert(place, {**again[index], "created_at": draw(st.sampled_from((again[index]["created_at"], "2026-01-09")))})
+    return again
+
+
+@st.composite
+def _signals(draw: DrawFn, event_id: str) -> Event:
+    """Draw an event that may stand anywhere, or one of a type that nobody knows."""
+    plan: Plan | None = draw(st.sampled_from([None, *(plan for plan in PLANS.values() if not plan.steps)]))
+    head = {"id": event_id, "created_at": "2026-01-01T00:00:00"}
+    if plan is None:
+        return {**head, "type": draw(st.sampled_from(("TOMORROW", "text_block_delta"))), "reply_id": "r0", "delta": draw(texts)}
+    bound = {key: st.just(value) for key, value in {**head, "type": plan.type}.items()}
+    return draw(payloads(EVENTS[plan.type], bound))
+
+
+class _Writer:
+    """Writes the events of a reply, move by move."""
+
+    def __init__(self, draw: DrawFn, reply_id: str) -> None:
+        self.draw = draw
+        self.walker = Walker(reply_id)
+        self.events: list[Event] = []
+
+    def step(self, kind: int, which: int, mood: int) -> None:
+        """Write an event that is in order: the kind-th of the types, the which-th of its moves, and more items by mood."""
+        walker = self.walker
+        by_type: dict[str, list[Move]] = {}
+        for move in walker.moves():
+            rules = () if self._ends(move) else walker.breaks(move)
+            quiet = not rules or (mood >= _DARING and all(SEVERITY[rule] < Severity.ERROR for rule in rules))
+            if quiet and not self._ends(move):
+                by_type.setdefault(move.plan.type, []).append(move)
+        if not by_type:
+            return
+        # What names a call is drawn more often than what names a block, and that more often than what names nothing.
+        weighted = [name for name in PLANS if name in by_type for _ in range(_WEIGHTS[bool(PLANS[name].key), bool(PLANS[name].items)])]
+        moves = by_type[weighted[kind % len(weighted)]]
+        chosen = [moves[which % len(moves)]]
+        if chosen[0].plan.items is not None:
+            others = [move for move in moves if move.key != chosen[0].key]
+            chosen += others[: mood % 3] if len({move.key for move in others[: mood % 3]}) == len(others[: mood % 3]) else others[:1]
+        self.write(chosen)
+
+    def end(self, how: int) -> None:
+        """End the reply in some way, or leave it parked, if it is."""
+        reply = self.walker.reply
+        if reply.parked and how >= _DARING - 1:
+            return
+        endings = [move for move in self.walker.moves() if self._ends(move)]
+        move = endings[how % len(endings)]
+        ending = self._broadcast(move)
+        while owed := complaints(self.walker.reply, ending):
+            self.write([closing(self.walker.reply, *owed[0], ending)])
+        self.write([move])
+        if how == _DARING:
+            self.write([next(move for move in self.walker.moves() if self.walker.legal(move))])
+
+    def write(self, moves: list[Move], *, role: str | None = None) -> None:
+        """Write an event and apply it."""
+        event = self.draw(self._render(moves, role))
+        self.events.append(event)
+        self.walker.folder.feed(read_event(event))
+
+    def _ends(self, move: Move) -> bool:
+        return bool(self._broadcast(move))
+
+    def _broadcast(self, move: Move) -> str:
+        step, given = move.inputs()[0]
+        cell = self.walker.reply.states[step.machine.slot].cells[given] if step.machine is REPLY else None
+        return next((name for machine, name in cell.then if machine is None), "") if cell is not None else ""
+
+    def _render(self, moves: list[Move], role: str | None) -> SearchStrategy[Event]:
+        number = len(self.events)
+        plan = moves[0].plan
+        bound: dict[str, Any] = {
+            "type": plan.type,
+            "id": f"{self.walker.reply_id}-{number}",
+            "created_at": f"2026-01-01T00:00:{number // 10:02}.{number % 10}",
+            "reply_id": self.walker.reply_id,
+        }
+        drawn: dict[str, SearchStrategy[Any]] = {key: st.just(value) for key, value in bound.items()}
+        leave: set[str] = set()
+        if role is not None:
+            drawn["role"] = st.just(role)
+        if "extra" in _fields(plan):
+            drawn["extra"] = st.one_of(st.none(), _EXTRA)
+        if plan.items is None:
+            self._bind(moves[0], drawn, leave)
+        else:
+            items: list[SearchStrategy[Any]] = []
+            for move in moves:
+                inner: dict[str, SearchStrategy[Any]] = {}
+                without: set[str] = set()
+                self._bind(move, inner, without)
+                items.append(payloads(item_class(plan), inner, leave=frozenset(without)))
+            drawn[plan.items] = st.tuples(*items).map(list)
+        return payloads(EVENTS[plan.type], drawn, leave=frozenset(leave))
+
+    def _bind(self, move: Move, drawn: dict[str, SearchStrategy[Any]], leave: set[str]) -> None:
+        """Bind what names the instance and refines the inputs; leave out what a guard would complain of."""
+        plan = move.plan
+        if len(plan.key) == 1:
+            drawn[plan.key[0]] = st.just(move.key)
+        elif plan.key:
+            outer, inner = plan.key
+            drawn[outer] = payloads(CHILDREN[item_class(plan)][outer], {inner: st.just(move.key)})
+        if plan.part is not None:
+            drawn[plan.part] = st.just(move.part)
+        for choice in move.choices:
+            self._bind_choice(plan, choice, drawn, leave)
+        step, given = move.inputs()[0]
+        for guard in self.walker.reply.states[step.machine.slot].cells[given].guards:
+            leave |= {wanted for name, wanted in guard.when if name == "present"}
+
+    @staticmethod
+    def _bind_choice(plan: Plan, choice: Choice, drawn: dict[str, SearchStrategy[Any]], leave: set[str]) -> None:
+        fields = {name for step in plan.steps for name, _ in step.present}
+        if choice.field in fields:
+            drawn[choice.field] = documents if plan.base64 is not None and plan.base64[0] == choice.field else texts
+            leave |= fields - {choice.field}
+        elif choice.value is None:
+            leave.add(choice.field)
+        else:
+            drawn[choice.field] = st.just(choice.value)
+
+
+def _fields(plan: Plan) -> Sequence[str]:
+    from eventfold_models.tables import FIELDS  # noqa: PLC0415
+
+    return FIELDS[EVENTS[plan.type]]
