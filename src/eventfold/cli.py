@@ -12,6 +12,7 @@ import sys
 from contextlib import suppress
 from enum import StrEnum
 from importlib.metadata import version
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -63,8 +64,12 @@ class CannotRun(Exception):
     """Why a command cannot do its work, in one line."""
 
 
-class ReaderGone(Exception):
-    """Nobody reads the output any more. Not an OSError, which typer would end by itself."""
+class CannotWrite(CannotRun):
+    """Why output cannot be written. Not an OSError, since typer would end some of those by itself."""
+
+
+class ReaderGone(CannotWrite):
+    """Nobody reads the output any more."""
 
 
 #: Exit codes as shells give them, 128 and the signal's number: SIGINT, SIGPIPE.
@@ -220,13 +225,12 @@ def main() -> None:
     """Run the command line, with one clear line for whatever ends it."""
     try:
         code = _ended()
-    except (CannotRun, ReaderGone) as error:
+    except CannotRun as error:
         _complain(str(error))
         code = _READER_GONE if isinstance(error, ReaderGone) else 2
-        # The interpreter must not try to flush on the way out what cannot be written.
-        if sys.stdout:
-            with suppress(OSError):
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, CannotWrite):
+            # The interpreter must not try to flush on the way out what cannot be written.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:
         _complain("interrupted")
         code = _INTERRUPTED
@@ -266,7 +270,7 @@ class _Writing:
             raise ReaderGone(message) from None
         if isinstance(error, OSError):
             message = f"the output cannot be written: {error.strerror}"
-            raise CannotRun(message) from None
+            raise CannotWrite(message) from None
 
 
 def _run(checker: Checker, name: str) -> list[Finding]:
@@ -344,16 +348,19 @@ def _say(line: str) -> None:
 
 
 def _print(parts: Iterable[RenderableType], stream: Any, *, soft_wrap: bool = False) -> None:
-    """Write for people. A console writes nothing by itself: it would end the program when nobody reads."""
+    """Write for people. The console gets no stream to write to: it would end the program when nobody reads."""
     if not stream:
         return
     from rich.console import Console  # noqa: PLC0415
 
-    console = Console(file=stream, highlight=False, emoji=False)
+    held = BytesIO()
+    text = TextIOWrapper(held, encoding=stream.encoding, errors="backslashreplace", write_through=True)
+    console = Console(file=text, force_terminal=stream.isatty() or None, highlight=False, emoji=False)
     for part in parts:
-        with console.capture() as captured:
-            console.print(part, soft_wrap=soft_wrap)
-        _write(captured.get().encode(stream.encoding, "backslashreplace"), stream)
+        console.print(part, soft_wrap=soft_wrap)
+        _write(held.getvalue(), stream)
+        held.seek(0)
+        held.truncate()
 
 
 def _print_findings(name: str, findings: list[Finding], stream: Any) -> None:

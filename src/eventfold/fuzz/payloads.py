@@ -20,8 +20,6 @@ from hypothesis_jsonschema import from_schema  # pyright: ignore[reportUnknownVa
 from eventfold.wire.schema import contract
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from hypothesis.strategies import SearchStrategy
 
 #: Text that reducers have lost: a combining mark, a ZWJ emoji, a line separator, astral characters, quotes.
@@ -55,22 +53,18 @@ _NAMED: dict[str, dict[str, Any]] = {"Id": {"format": "x-id"}, "Timestamp": {"fo
 _FIELDS = {("Base64Source", "data"): "x-base64", ("DataCarrier", "data"): "x-base64"}
 
 
-def payloads(
-    name: str, bound: Mapping[str, SearchStrategy[Any]] | None = None, *, leave: frozenset[str] = frozenset()
-) -> SearchStrategy[Any]:
+@cache
+def payloads(name: str, leave: frozenset[str] = frozenset()) -> SearchStrategy[dict[str, Any]]:
     """
-    Draw values of a class: fields that are bound from their own strategies, the others from the schema.
+    Draw values of a class from its schema, without the fields named in `leave`.
 
-    Fields named in `leave` are left out. Now and then the value has fields that no schema names.
+    Now and then the value has fields that no schema names.
     """
-    fields: dict[str, SearchStrategy[Any]] = {}
-    optional: dict[str, SearchStrategy[Any]] = {}
-    for key in FIELDS[name]:
-        if bound is not None and key in bound:
-            fields[key] = bound[key]
-        elif key not in leave:
-            (fields if key in REQUIRED[name] else optional)[key] = _field(name, key)
-    return st.tuples(st.fixed_dictionaries(fields, optional=optional), extensions).map(lambda pair: {**pair[1], **pair[0]})
+    wanted = [key for key in FIELDS[name] if key not in leave]
+    required = {key: _field(name, key) for key in wanted if key in REQUIRED[name]}
+    optional = {key: _field(name, key) for key in wanted if key not in required}
+    drawn = st.tuples(st.fixed_dictionaries(required, optional=optional), extensions)
+    return drawn.map(lambda pair: {**pair[1], **pair[0]})
 
 
 @cache

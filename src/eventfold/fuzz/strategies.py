@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from eventfold_models.tables import CHILDREN, EVENTS
+from eventfold_models.tables import CHILDREN, EVENTS, FIELDS
 from hypothesis import strategies as st
 
 from eventfold.findings import SEVERITY, Severity
-from eventfold.table import PLANS, REPLY, Plan
+from eventfold.table import CALL_KIND, PLANS, REPLY, Plan
 from eventfold.wire import read_event
 
 from .payloads import documents, payloads, scalars, texts, values
@@ -28,12 +28,14 @@ if TYPE_CHECKING:
 Event = dict[str, Any]
 
 #: Fields that `extra` may set: such as no block names itself.
-_EXTRA = st.dictionaries(st.sampled_from(("signature", "citations", "x_k")), scalars, max_size=2)
+_EXTRAS = st.one_of(st.none(), st.dictionaries(st.sampled_from(("signature", "citations", "x_k")), scalars, max_size=2))
 _STEP = st.tuples(st.integers(0, 99), st.integers(0, 99), st.integers(0, 9))
 #: Mostly the assistant, whose replies may hold everything.
 ROLES = (*(["assistant"] * 8), "user", "system")
-#: How often an event is drawn, by whether it names an instance, and whether it holds a list.
-_WEIGHTS = {(False, False): 1, (True, False): 2, (True, True): 4}
+#: How often an event is drawn: what names a call more often than what names a block, and lists most of all.
+_WEIGHTS = {"": 1, "block": 2, "call": 4, "list": 10}
+#: From here on, a step goes on with a call.
+_CURIOUS = 5
 #: From here on, a step may do what is legal but worth a warning.
 _DARING = 8
 
@@ -66,7 +68,7 @@ def replies(draw: DrawFn, reply_id: str = "r", *, moves: int = 24, roles: Sequen
     writer = _Writer(draw, reply_id)
     role = draw(st.sampled_from(roles))
     writer.write([next(move for move in writer.walker.moves() if writer.walker.legal(move))], role=role)
-    least = draw(st.sampled_from((0, moves // 4, moves // 2)))
+    least = draw(st.sampled_from((0, moves // 3, 2 * moves // 3)))
     for kind, which, mood in draw(st.lists(_STEP, min_size=least, max_size=moves)):
         writer.step(kind, which, mood)
     writer.end(draw(st.integers(0, 9)))
@@ -107,8 +109,11 @@ def _signals(draw: DrawFn, event_id: str) -> Event:
     head = {"id": event_id, "created_at": "2026-01-01T00:00:00"}
     if plan is None:
         return {**head, "type": draw(st.sampled_from(("TOMORROW", "text_block_delta"))), "reply_id": "r0", "delta": draw(texts)}
-    bound = {key: st.just(value) for key, value in {**head, "type": plan.type}.items()}
-    return draw(payloads(EVENTS[plan.type], bound))
+    return {**draw(payloads(EVENTS[plan.type], frozenset({*head, "type"}))), **head, "type": plan.type}
+
+
+def _weight(plan: Plan) -> int:
+    return _WEIGHTS["list" if plan.items else "call" if plan.kind == CALL_KIND else "block" if plan.key else ""]
 
 
 class _Writer:
@@ -130,8 +135,11 @@ class _Writer:
                 by_type.setdefault(move.plan.type, []).append(move)
         if not by_type:
             return
-        # What names a call is drawn more often than what names a block, and that more often than what names nothing.
-        weighted = [name for name in PLANS if name in by_type for _ in range(_WEIGHTS[bool(PLANS[name].key), bool(PLANS[name].items)])]
+        if mood >= _CURIOUS:
+            # Now and then, what goes on with a call that is there, so that calls get far.
+            calls = {name: going for name, moves in by_type.items() if (going := [move for move in moves if self._goes_on(move)])}
+            by_type = calls or by_type
+        weighted = [name for name in PLANS if name in by_type for _ in range(_weight(PLANS[name]))]
         moves = by_type[weighted[kind % len(weighted)]]
         chosen = [moves[which % len(moves)]]
         if chosen[0].plan.items is not None:
@@ -155,9 +163,12 @@ class _Writer:
 
     def write(self, moves: list[Move], *, role: str | None = None) -> None:
         """Write an event and apply it."""
-        event = self.draw(self._render(moves, role))
+        event = self._render(moves, role)
         self.events.append(event)
         self.walker.folder.feed(read_event(event))
+
+    def _goes_on(self, move: Move) -> bool:
+        return move.plan.kind == CALL_KIND and move.key in self.walker.reply.instances.get(CALL_KIND, {})
 
     def _ends(self, move: Move) -> bool:
         return bool(self._broadcast(move))
@@ -167,62 +178,51 @@ class _Writer:
         cell = self.walker.reply.states[step.machine.slot].cells[given] if step.machine is REPLY else None
         return next((name for machine, name in cell.then if machine is None), "") if cell is not None else ""
 
-    def _render(self, moves: list[Move], role: str | None) -> SearchStrategy[Event]:
+    def _render(self, moves: list[Move], role: str | None) -> Event:
+        """Draw an event that makes the moves: one, or one for each item of its list."""
         number = len(self.events)
         plan = moves[0].plan
-        bound: dict[str, Any] = {
+        bound: Event = {
             "type": plan.type,
             "id": f"{self.walker.reply_id}-{number}",
             "created_at": f"2026-01-01T00:00:{number // 10:02}.{number % 10}",
             "reply_id": self.walker.reply_id,
         }
-        drawn: dict[str, SearchStrategy[Any]] = {key: st.just(value) for key, value in bound.items()}
-        leave: set[str] = set()
         if role is not None:
-            drawn["role"] = st.just(role)
-        if "extra" in _fields(plan):
-            drawn["extra"] = st.one_of(st.none(), _EXTRA)
+            bound["role"] = role
+        if "extra" in FIELDS[EVENTS[plan.type]]:
+            bound["extra"] = self.draw(_EXTRAS)
         if plan.items is None:
-            self._bind(moves[0], drawn, leave)
-        else:
-            items: list[SearchStrategy[Any]] = []
-            for move in moves:
-                inner: dict[str, SearchStrategy[Any]] = {}
-                without: set[str] = set()
-                self._bind(move, inner, without)
-                items.append(payloads(item_class(plan), inner, leave=frozenset(without)))
-            drawn[plan.items] = st.tuples(*items).map(list)
-        return payloads(EVENTS[plan.type], drawn, leave=frozenset(leave))
+            return self._payload(EVENTS[plan.type], moves[0], bound)
+        bound[plan.items] = [self._payload(item_class(plan), move, {}) for move in moves]
+        return {**self.draw(payloads(EVENTS[plan.type], frozenset(bound))), **bound}
 
-    def _bind(self, move: Move, drawn: dict[str, SearchStrategy[Any]], leave: set[str]) -> None:
-        """Bind what names the instance and refines the inputs; leave out what a guard would complain of."""
+    def _payload(self, name: str, move: Move, bound: Event) -> Event:
+        """Draw an event or item: what the move binds, and the rest from the schema."""
         plan = move.plan
+        leave: set[str] = set()
         if len(plan.key) == 1:
-            drawn[plan.key[0]] = st.just(move.key)
+            bound[plan.key[0]] = move.key
         elif plan.key:
             outer, inner = plan.key
-            drawn[outer] = payloads(CHILDREN[item_class(plan)][outer], {inner: st.just(move.key)})
+            bound[outer] = {**self.draw(payloads(CHILDREN[name][outer], frozenset({inner}))), inner: move.key}
         if plan.part is not None:
-            drawn[plan.part] = st.just(move.part)
+            bound[plan.part] = move.part
         for choice in move.choices:
-            self._bind_choice(plan, choice, drawn, leave)
+            self._choose(plan, choice, bound, leave)
         step, given = move.inputs()[0]
         for guard in self.walker.reply.states[step.machine.slot].cells[given].guards:
-            leave |= {wanted for name, wanted in guard.when if name == "present"}
+            # What a guard would complain of stays out.
+            leave |= {wanted for condition, wanted in guard.when if condition == "present"}
+        return {**self.draw(payloads(name, frozenset({*bound, *leave}))), **bound}
 
-    @staticmethod
-    def _bind_choice(plan: Plan, choice: Choice, drawn: dict[str, SearchStrategy[Any]], leave: set[str]) -> None:
+    def _choose(self, plan: Plan, choice: Choice, bound: Event, leave: set[str]) -> None:
+        """Bind the field that refines an input."""
         fields = {name for step in plan.steps for name, _ in step.present}
         if choice.field in fields:
-            drawn[choice.field] = documents if plan.base64 is not None and plan.base64[0] == choice.field else texts
+            bound[choice.field] = self.draw(documents if plan.base64 is not None and plan.base64[0] == choice.field else texts)
             leave |= fields - {choice.field}
         elif choice.value is None:
             leave.add(choice.field)
         else:
-            drawn[choice.field] = st.just(choice.value)
-
-
-def _fields(plan: Plan) -> Sequence[str]:
-    from eventfold_models.tables import FIELDS  # noqa: PLC0415
-
-    return FIELDS[EVENTS[plan.type]]
+            bound[choice.field] = choice.value

@@ -86,6 +86,11 @@ def _value(key: str, schema: dict[str, Any]) -> Any:
     return key == "true" if schema.get("type") == "boolean" else key
 
 
+#: What was found before, by situation: there are few, and the same come again and again.
+_BROKEN: dict[tuple[Any, ...], tuple[str, ...]] = {}
+_CLOSING: dict[tuple[Any, ...], Move] = {}
+
+
 class Walker:
     """
     A reply that is being written: its folder, and what could come next.
@@ -96,7 +101,6 @@ class Walker:
     def __init__(self, reply_id: str, folder: Folder | None = None) -> None:
         self.reply_id = reply_id
         self.folder = folder if folder is not None else Folder()
-        self._known: dict[tuple[Any, ...], tuple[str, ...]] = {}
 
     @property
     def reply(self) -> Reply:
@@ -123,9 +127,9 @@ class Walker:
         part = instance.parts.get(move.part) if instance is not None else None
         states = tuple(tuple(holder.states) if holder is not None else None for holder in (reply, instance, part))
         situation = (move.plan.number, move.choices, states, reply.parked > 0, reply.role)
-        if situation not in self._known:
-            self._known[situation] = tuple(simulate(reply, move))
-        return self._known[situation]
+        if situation not in _BROKEN:
+            _BROKEN[situation] = tuple(simulate(reply, move))
+        return _BROKEN[situation]
 
     def legal(self, move: Move) -> bool:
         """Tell whether a move breaks no rule of severity error."""
@@ -209,6 +213,14 @@ def complaints(reply: Reply, ending: str) -> list[tuple[str | None, str]]:
 
 def closing(reply: Reply, kind: str | None, key: str, ending: str) -> Move:
     """Find the first move on the shortest way after which the end by `ending` no longer complains of an instance."""
+    instance = reply if kind is None else reply.instances[kind][key]
+    situation = (kind, tuple(instance.states), tuple(reply.states), tuple(reply.counts), reply.parked > 0, reply.role, ending)
+    if situation not in _CLOSING:
+        _CLOSING[situation] = _shortest(reply, kind, key, ending)
+    return _CLOSING[situation]._replace(key=key)
+
+
+def _shortest(reply: Reply, kind: str | None, key: str, ending: str) -> Move:
     moves = [
         Move(plan, key, PARTS[0] if plan.part else "", chosen)
         for plan in PLANS.values()

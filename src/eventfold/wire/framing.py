@@ -181,7 +181,8 @@ def _form_of_objects(first: bytes, following: bytes, *, last: bool) -> str:
     second, *others = following.split(b"\n", 1)
     if not others and not last:
         return ""
-    return "jsonl" if second.startswith(b"{") and not _is_cut(second) else "json"
+    whole = second.startswith(b"{") and second.rstrip().endswith(b"}") and not _is_cut(second)
+    return "jsonl" if whole else "json"
 
 
 def _is_cut(data: bytes) -> bool:

@@ -11,11 +11,14 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from eventfold.jsonvalue import escape, is_array, is_object
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 #: Deepest nesting of an event, counted in brackets.
 MAX_DEPTH = 100
@@ -27,10 +30,11 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 class Unreadable(ValueError):
     """The text is no JSON value that can be used; `rule` says which rule it breaks."""
 
-    def __init__(self, rule: str, detail: str) -> None:
+    def __init__(self, rule: str, detail: str, repairs: Sequence[tuple[str, str, str]] = ()) -> None:
         super().__init__(detail)
         self.rule = rule
         self.detail = detail
+        self.repairs = repairs  #: what is wrong besides, as `parse` gives it
 
 
 def depth_of(data: bytes) -> int:
@@ -76,7 +80,7 @@ def parse(data: bytes) -> tuple[Any, list[tuple[str, str, str]]]:
         value = json.loads(text, parse_constant=_refuse, parse_float=_finite)
     except ValueError as error:
         rule = "wire.not-json"
-        raise Unreadable(rule, _explain(error, text)) from None
+        raise Unreadable(rule, _explain(error, text), repairs) from None
     return _repair_surrogates(value, "", repairs), repairs
 
 

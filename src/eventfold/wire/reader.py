@@ -82,7 +82,8 @@ class EventReader:
         try:
             value, repairs = parse(data)
         except Unreadable as error:
-            self._remark(error.rule, error.detail)
+            for rule, pointer, detail in (*error.repairs, (error.rule, "", error.detail)):
+                self._remark(rule, detail, pointer)
             return None
         name = str(value.get("type", "")) if is_object(value) else ""
         for rule, pointer, detail in repairs:
@@ -161,6 +162,9 @@ def unknown_fields(value: Any, name: str, pointer: str = "") -> list[str]:
     if not is_object(value):
         return []
     name = class_of(value, name)
+    if name not in FIELDS:
+        # A tag that the schema does not know: that is what is wrong.
+        return []
     children = CHILDREN.get(name, {})
     own = [] if name in WELCOMING else [f"{pointer}/{escape(key)}" for key in value if key not in FIELDS.get(name, ())]
     held = [key for key in children if key in value]
