@@ -20,7 +20,8 @@ LAYERS = (
     {"models", "findings", "shape", "wire"},
     {"table", "lifecycle"},
     {"draft", "effects", "resume", "fold", "stored", "check"},
-    {"messages", "dialects", "fuzz"},
+    {"messages", "unfold", "dialects"},
+    {"fuzz"},
     {"report"},
     {"cli"},
 )

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         tool_msg,
         user_msg,
     )
+    from .unfold import unfold
     from .wire import InvalidEvent, read_event
 
 _HOMES = {
@@ -46,6 +47,7 @@ _HOMES = {
     "read_event": "wire",
     "system_msg": "messages",
     "tool_msg": "messages",
+    "unfold": "unfold",
     "user_msg": "messages",
 }
 
@@ -67,6 +69,7 @@ __all__ = [
     "read_event",
     "system_msg",
     "tool_msg",
+    "unfold",
     "user_msg",
 ]
 

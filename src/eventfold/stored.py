@@ -29,10 +29,11 @@ def check_message(message: Wire, index: int, line: int | None, collector: Collec
         detail = f"role is {role!r}, expected one of {', '.join(MESSAGES)}"
         collector.add("message.schema", (str(index), "/role"), **place, pointer="/role", values={"detail": detail})
         return
-    for pointer in unknown_fields(message, MESSAGES[role]):
+    broken = errors(message, MESSAGES[role])
+    # In a block of the wrong kind every field is unknown: that is not what is wrong with it.
+    for pointer in unknown_fields(message, MESSAGES[role]) if not broken else ():
         name = pointer.rsplit("/", 1)[-1]
         collector.add("message.unknown-field", (name,), **place, pointer=pointer, values={"detail": f"{pointer} is no field of the schema"})
-    broken = errors(message, MESSAGES[role])
     for pointer, detail in broken:
         collector.add("message.schema", (str(index), pointer), **place, pointer=pointer, values={"detail": f"a {role} message: {detail}"})
     if not broken:
