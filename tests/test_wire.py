@@ -444,10 +444,7 @@ def test_a_lone_surrogate_becomes_a_replacement_in_any_field() -> None:
 def test_a_pointer_through_a_lone_surrogate_can_be_written() -> None:
     """A pointer never holds the surrogate that it points through."""
     findings = check(lines_of([{"reply_id": "r", **event("CUSTOM", name="n", value={"\ud800": "\udc00"})}]))
-    assert [found.pointer for found in findings] == ["/value", "/value/\ufffd"] or {found.pointer for found in findings} == {
-        "/value",
-        "/value/\ufffd",
-    }
+    assert sorted(found.pointer for found in findings) == ["/value", "/value/\ufffd"]
     msgspec.json.encode([found.to_dict() for found in findings])
 
 

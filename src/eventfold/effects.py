@@ -15,7 +15,7 @@ from eventfold_models.tables import BLOCKS, CHILDREN, DEFAULTS, FIELDS
 from .draft import DataDraft, MessageDraft, ResultDraft, TextDraft, WholeDraft
 from .jsonvalue import copy_json
 from .lifecycle import Effect, Flaw
-from .shape import wire_of
+from .shape import carried
 from .table import field_of
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def close_message(reply: Reply, instance: Instance, event: Any, item: Any) -> No
     for name in ("structured_output", "error"):
         value = field_of(event, name)
         if value is not None:
-            draft.tail[name] = wire_of(value, children[name]) if name in children else copy_json(value)
+            draft.tail[name] = carried(value, children[name]) if name in children else copy_json(value)
     _update_metadata(draft.head, event)
 
 
@@ -137,7 +137,7 @@ def close_block(reply: Reply, instance: Instance, event: Any, item: Any) -> Flaw
 def add_hint(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
     """Add a whole hint block."""
     del item
-    wire: dict[str, Any] = {"type": instance.kind, "id": instance.key, "hint": wire_of(event.hint, CHILDREN["HintBlockEvent"]["hint"])}
+    wire: dict[str, Any] = {"type": instance.kind, "id": instance.key, "hint": carried(event.hint, CHILDREN["HintBlockEvent"]["hint"])}
     if field_of(event, "source") is not None:
         wire["source"] = event.source
     wire["created_at"] = wire["finished_at"] = event.created_at
@@ -167,7 +167,7 @@ def close_call(reply: Reply, instance: Instance, event: Any, item: Any) -> Flaw 
 @_effect
 def create_call(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
     """Add the call that a request carries."""
-    wire = wire_of(item, BLOCKS["tool_call"])
+    wire = carried(item, BLOCKS["tool_call"])
     _add_call(reply, instance, {**wire, "created_at": wire.get("created_at", event.created_at)})
 
 
@@ -251,28 +251,28 @@ def close_result(reply: Reply, instance: Instance, event: Any, item: Any) -> Non
 @_effect
 def add_result(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
     """Add the whole result that came from outside; times that it lacks are the event's."""
-    carried = wire_of(item, BLOCKS["tool_result"])
+    given = carried(item, BLOCKS["tool_result"])
     default = DEFAULTS["ToolResultBlock"]["state"]
-    state = carried.get("state", default)
-    times = {"created_at": carried.get("created_at", event.created_at)}
+    state = given.get("state", default)
+    times = {"created_at": given.get("created_at", event.created_at)}
     if state != default:
-        times["finished_at"] = carried.get("finished_at", event.created_at)
-    _add_result(reply, instance, {**carried, "state": state, **times})
-    instance.result.output = carried["output"]
+        times["finished_at"] = given.get("finished_at", event.created_at)
+    _add_result(reply, instance, {**given, "state": state, **times})
+    instance.result.output = given["output"]
 
 
 @_effect
 def fill_result(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
     """Set output, state, metadata and unknown fields of the running result to what came from outside."""
     del reply, event
-    carried = wire_of(item, BLOCKS["tool_result"])
+    given = carried(item, BLOCKS["tool_result"])
     draft: ResultDraft = instance.result
     known = FIELDS[BLOCKS["tool_result"]]
-    draft.wire["state"] = carried.get("state", DEFAULTS["ToolResultBlock"]["state"])
-    draft.wire.update({key: value for key, value in carried.items() if key not in known or key == "metadata"})
+    draft.wire["state"] = given.get("state", DEFAULTS["ToolResultBlock"]["state"])
+    draft.wire.update({key: value for key, value in given.items() if key not in known or key == "metadata"})
     draft.clear()
     instance.parts.clear()
-    draft.output = carried["output"]
+    draft.output = given["output"]
 
 
 @_effect
@@ -304,7 +304,7 @@ def _take_request(instance: Instance, item: Any, state: str) -> None:
     known = FIELDS[BLOCKS["tool_call"]]
     instance.draft.wire["state"] = state
     instance.draft.wire.update(
-        {key: value for key, value in wire_of(item, BLOCKS["tool_call"]).items() if key not in known or key == "suggested_rules"}
+        {key: value for key, value in carried(item, BLOCKS["tool_call"]).items() if key not in known or key == "suggested_rules"}
     )
 
 

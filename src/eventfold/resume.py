@@ -12,12 +12,13 @@ import binascii
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from eventfold_models.tables import FIELDS, WIRE_VERSION
+from eventfold_models.tables import FIELDS, MESSAGES, WIRE_VERSION
 
 from .draft import BlockDraft, DataDraft, MessageDraft, ResultDraft, TextDraft, WholeDraft
 from .effects import GROWING
 from .jsonvalue import copy_json, is_object
 from .lifecycle import Instance, Lifecycle, Reply, decode_base64
+from .shape import wire_of
 from .table import CALL_KIND, MACHINES, Machine
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ _TAIL = ("finished_at", "finished_reason", "structured_output", "error")
 
 def reply_from_message(wire: Wire) -> Reply:
     """Read the state of a reply from its message."""
+    wire = wire_of(wire, MESSAGES[wire["role"]])
     reply = Reply(wire["id"])
     reply.role = wire["role"]
     reply.draft = draft = MessageDraft({})
@@ -42,10 +44,9 @@ def reply_from_message(wire: Wire) -> Reply:
     for block in wire["content"]:
         _adopt_block(reply, block, results)
     _pair(reply, wire["content"], results)
-    present = {key: copy_json(value) for key, value in wire.items() if value is not None}
-    draft.usage = {name: int(present["usage"].get(name) or 0) for name in FIELDS["Usage"]} if "usage" in present else None
-    draft.tail = {key: present[key] for key in present if key in _TAIL}
-    draft.head = {key: value for key, value in present.items() if key not in {"content", "usage", *_TAIL}}
+    draft.usage = {name: int(wire["usage"].get(name, 0)) for name in FIELDS["Usage"]} if "usage" in wire else None
+    draft.tail = {key: wire[key] for key in wire if key in _TAIL}
+    draft.head = {key: value for key, value in wire.items() if key not in {"content", "usage", *_TAIL}}
     for instance in (reply, *reply.every()):
         for machine in (state.machine for state in instance.states):
             _set_state(reply, instance, machine, wire)
@@ -57,7 +58,7 @@ def reply_from_message(wire: Wire) -> Reply:
 def _adopt_block(reply: Reply, block: Wire, results: dict[str, list[ResultDraft]]) -> None:
     """Hold a block; a call takes the result of its own occurrence."""
     kind = block["type"]
-    draft = _draft_of(kind, {key: copy_json(value) for key, value in block.items() if value is not None})
+    draft = _draft_of(kind, dict(block))
     reply.draft.content.append(draft)
     if isinstance(draft, ResultDraft):
         results.setdefault(block["id"], []).append(draft)
@@ -95,7 +96,7 @@ def _draft_of(kind: str, wire: Wire) -> BlockDraft:
         if isinstance(output, str):
             result.output = output
         else:
-            parts = (_draft_of(part["type"], {key: value for key, value in part.items() if value is not None}) for part in output)
+            parts = (_draft_of(part["type"], dict(part)) for part in output)
             result.parts = [part for part in parts if not isinstance(part, ResultDraft)]
         return result
     source = wire.get("source")
