@@ -16,7 +16,7 @@ from .fold import Folder, as_struct
 from .jsonvalue import shown
 from .lifecycle import KEEP_ENDED
 from .table import PLAN_OF
-from .wire import EventReader, Framer, StoredMessage
+from .wire import TOO_DEEP, EventReader, Framer, StoredMessage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -87,15 +87,18 @@ class Checker:
             index = self.events
             self._line = line
             event = read(data)
+            if self._framer.problems:
+                self._say_problems()
             if remarks:
-                self._remark(index)
+                self._remark(len(self.stored) if type(event) is StoredMessage else index)
             if type(event) is StoredMessage:
                 self._store(event.wire)
             elif event is not None:
                 self.events += 1
                 self._apply(event, index)
             else:
-                self.events += any(remark.rule.startswith("event.") and remark.type for remark in remarks)
+                # What is named or only too deep was an event; the rest was anything.
+                self.events += any(remark.type or remark.rule == TOO_DEEP for remark in remarks)
         self._say_problems()
 
     def _store(self, message: Wire) -> None:
@@ -119,9 +122,8 @@ class Checker:
 
     def _remark(self, index: int) -> None:
         for rule, detail, pointer, name in self._reader.remarks:
-            self._collector.add(
-                rule, (name, pointer), index=index, line=self._line, pointer=pointer, values={"type": name, "detail": detail}
-            )
+            group = (name, pointer) if name else (str(index), pointer)
+            self._collector.add(rule, group, index=index, line=self._line, pointer=pointer, values={"type": name, "detail": detail})
 
     def _say_problems(self) -> None:
         for rule, line, detail in self._framer.problems:

@@ -73,12 +73,25 @@ def values(name: str) -> SearchStrategy[Any]:
     if name in UNIONS:
         return st.one_of([values(member) for member in UNIONS[name][1].values()])
     if name in FIELDS:
+        if _carries(name):
+            whole = st.tuples(payloads(name, frozenset({"data", "url"})), _CARRIED)
+            return whole.map(lambda pair: {**pair[0], **pair[1]})
         drawn = payloads(name)
         if name in WELCOMING:
             return st.tuples(drawn, st.dictionaries(st.just("signature"), texts, max_size=1)).map(lambda pair: {**pair[1], **pair[0]})
         return drawn
     schema = contract()["$defs"][name]
     return _leaf(json.dumps({**schema, **_NAMED.get(name, {})}))
+
+
+#: Exactly one of data and url, which is a condition in the schema and no field's own.
+_CARRIED = st.one_of(documents.map(lambda data: {"data": data}), texts.map(lambda url: {"url": url}))
+
+
+def _carries(name: str) -> bool:
+    """Tell whether a class is, or takes in, one with a condition."""
+    schema = contract()["$defs"][name]
+    return "if" in schema or any(_carries(ref["$ref"].rsplit("/", 1)[1]) for ref in schema.get("allOf", ()))
 
 
 @cache

@@ -32,9 +32,9 @@ _EXTRAS = st.one_of(st.none(), st.dictionaries(st.sampled_from(("signature", "ci
 _STEP = st.tuples(st.integers(0, 99), st.integers(0, 99), st.integers(0, 9))
 #: Mostly the assistant, whose replies may hold everything.
 ROLES = (*(["assistant"] * 8), "user", "system")
-#: How often an event is drawn: what names a call more often than what names a block, and lists most of all.
-_WEIGHTS = {"": 1, "block": 2, "call": 4, "list": 10}
-#: From here on, a step goes on with a call.
+#: How often an event is drawn: what changes nothing least, lists most of all.
+_WEIGHTS = {"": 1, "reply": 4, "block": 2, "call": 4, "list": 10}
+#: From here on, a step goes on with what is there.
 _CURIOUS = 5
 #: From here on, a step may do what is legal but worth a warning.
 _DARING = 8
@@ -113,7 +113,9 @@ def _signals(draw: DrawFn, event_id: str) -> Event:
 
 
 def _weight(plan: Plan) -> int:
-    return _WEIGHTS["list" if plan.items else "call" if plan.kind == CALL_KIND else "block" if plan.key else ""]
+    return _WEIGHTS[
+        "list" if plan.items else "call" if plan.kind == CALL_KIND else "block" if plan.key else "reply" if len(plan.steps) > 1 else ""
+    ]
 
 
 class _Writer:
@@ -122,6 +124,7 @@ class _Writer:
     def __init__(self, draw: DrawFn, reply_id: str) -> None:
         self.draw = draw
         self.walker = Walker(reply_id)
+        self.cumulative = False
         self.events: list[Event] = []
 
     def step(self, kind: int, which: int, mood: int) -> None:
@@ -136,9 +139,9 @@ class _Writer:
         if not by_type:
             return
         if mood >= _CURIOUS:
-            # Now and then, what goes on with a call that is there, so that calls get far.
-            calls = {name: going for name, moves in by_type.items() if (going := [move for move in moves if self._goes_on(move)])}
-            by_type = calls or by_type
+            # Now and then, what goes on with a call or a block that is there, so that they get far.
+            going = {name: [move for move in moves if self._goes_on(move, mood)] for name, moves in by_type.items()}
+            by_type = {name: moves for name, moves in going.items() if moves} or by_type
         weighted = [name for name in PLANS if name in by_type for _ in range(_weight(PLANS[name]))]
         moves = by_type[weighted[kind % len(weighted)]]
         chosen = [moves[which % len(moves)]]
@@ -148,8 +151,13 @@ class _Writer:
         self.write(chosen)
 
     def end(self, how: int) -> None:
-        """End the reply in some way, or leave it parked, if it is."""
-        reply = self.walker.reply
+        """End the reply in some way, or leave it parked, if it is. By half, requests and answers come last of all."""
+        walker = self.walker
+        for turn in range(2 * (how % 2)):
+            last = [move for move in walker.moves() if move.plan.items and self._goes_on(move, turn + 1) and not walker.breaks(move)]
+            if last:
+                self.write([last[(how + turn) % len(last)]])
+        reply = walker.reply
         if reply.parked and how >= _DARING - 1:
             return
         endings = [move for move in self.walker.moves() if self._ends(move)]
@@ -167,8 +175,10 @@ class _Writer:
         self.events.append(event)
         self.walker.folder.feed(read_event(event))
 
-    def _goes_on(self, move: Move) -> bool:
-        return move.plan.kind == CALL_KIND and move.key in self.walker.reply.instances.get(CALL_KIND, {})
+    def _goes_on(self, move: Move, mood: int) -> bool:
+        there = move.key in self.walker.reply.instances.get(move.plan.kind or "", {})
+        grows = any(step.repeats is not None for step in move.plan.steps)
+        return there and (grows if mood % 3 == 0 else move.plan.kind == CALL_KIND)
 
     def _ends(self, move: Move) -> bool:
         return bool(self._broadcast(move))
@@ -210,6 +220,14 @@ class _Writer:
             bound[plan.part] = move.part
         for choice in move.choices:
             self._choose(plan, choice, bound, leave)
+        for step in plan.steps:
+            if step.repeats is None:
+                continue
+            # As a cumulative producer does: all the text so far, and more. Who has begun with it goes on with it.
+            self.cumulative = self.draw(st.integers(0, 3)) <= 2 * self.cumulative
+            if self.cumulative:
+                instance = self.walker.reply.instances[plan.kind or ""][move.key]
+                bound[step.repeats] = instance.draft.buffer.getvalue() + self.draw(texts)
         step, given = move.inputs()[0]
         for guard in self.walker.reply.states[step.machine.slot].cells[given].guards:
             # What a guard would complain of stays out.

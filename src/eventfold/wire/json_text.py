@@ -20,6 +20,9 @@ from eventfold.jsonvalue import escape, is_array, is_object
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+#: The rule of what nests deeper than the limit.
+TOO_DEEP = "event.too-deep"
+
 #: Deepest nesting of an event, counted in brackets.
 MAX_DEPTH = 100
 
@@ -64,8 +67,7 @@ def parse(data: bytes) -> tuple[Any, list[tuple[str, str, str]]]:
 
     """
     if too_deep(data):
-        rule = "event.too-deep"
-        raise Unreadable(rule, f"nested {depth_of(data):,} deep, at most {MAX_DEPTH} is allowed")
+        raise Unreadable(TOO_DEEP, f"nested {depth_of(data):,} deep, at most {MAX_DEPTH} is allowed")
     try:
         return orjson.loads(data), []
     except orjson.JSONDecodeError:
