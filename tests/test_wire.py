@@ -119,7 +119,7 @@ def json_arrays(draw: st.DrawFn) -> Built:
 @st.composite
 def documents(draw: st.DrawFn) -> Built:
     """Make documents that are spread over lines."""
-    values = draw(st.lists(objects.filter(bool), min_size=1, max_size=4))
+    values = draw(st.lists(objects.map(lambda value: value or {"k": 1}), min_size=1, max_size=4))
     data, lines = b"", list[int]()
     for value in values:
         lines.append(1 + data.count(b"\n"))

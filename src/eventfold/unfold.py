@@ -272,22 +272,20 @@ class _Writer:
         else:
             self.open.add((block["type"], key))
         at = self.begin(pointer, block)
-        if PROVISIONAL in block or (state == _RUNNING and (not streamed or _refilled(block))):
+        provisional = block.get(PROVISIONAL) is True and state != _RUNNING and "finished_at" not in self.message
+        again = state == _RUNNING and (not streamed or _refilled(block))
+        if called and (provisional or again):
             self.write_running(pointer, block, at)
-        elif streamed and not self.unknown_of(block):
-            self.start_result(block, at)
-            self.write_parts(block)
-            self.end_result(pointer, block)
-        elif called:
-            if "finished_at" not in block and state != _RUNNING:
-                self.lose(f"{pointer}/finished_at", "a result that came from outside is finished")
-            whole = {**block, "created_at": at}
-            self.add(structs.ExternalExecutionResultEvent, block.get("finished_at", at), execution_results=[copy_json(whole)])
-        else:
+        elif streamed and not (called and self.unknown_of(block)):
             self.lose_unknown(pointer, block, FIELDS[BLOCKS["tool_result"]])
             self.start_result(block, at)
             self.write_parts(block)
             self.end_result(pointer, block)
+        else:
+            if "finished_at" not in block and state != _RUNNING:
+                self.lose(f"{pointer}/finished_at", "a result that came from outside is finished")
+            whole = {**block, "created_at": at}
+            self.add(structs.ExternalExecutionResultEvent, block.get("finished_at", at), execution_results=[copy_json(whole)])
 
     @staticmethod
     def unknown_of(block: Wire) -> list[str]:
@@ -324,8 +322,6 @@ class _Writer:
             self.lose(f"{pointer}/finished_at", "a result that came from outside is finished")
         if state == _RUNNING and PROVISIONAL in block:
             self.lose(f"{pointer}/{PROVISIONAL}", "a running result is not provisional")
-        elif PROVISIONAL in block and block[PROVISIONAL] is not True:
-            self.lose(f"{pointer}/{PROVISIONAL}", "the mark is true")
         self.add(structs.ExternalExecutionResultEvent, None if again else block.get("finished_at"), execution_results=[whole])
         if again:
             self.write_parts(block)

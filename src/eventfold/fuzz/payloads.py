@@ -43,7 +43,9 @@ objects: SearchStrategy[dict[str, Any]] = st.dictionaries(
 )
 #: Fields that no schema names; mostly none.
 extensions: SearchStrategy[dict[str, Any]] = st.one_of(
-    *[st.just(dict[str, Any]())] * 5, st.dictionaries(st.sampled_from(("x_note", "unheard_of")), scalars, min_size=1, max_size=2)
+    *[st.just(dict[str, Any]())] * 5,
+    st.dictionaries(st.sampled_from(("x_note", "unheard_of")), scalars, min_size=1, max_size=2),
+    st.just({"x_provisional": True}),
 )
 
 #: Definitions that stand for more than their JSON type says.
