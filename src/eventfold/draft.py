@@ -20,27 +20,30 @@ if TYPE_CHECKING:
 class TextDraft:
     """A block (or tool call) whose text grows in one field."""
 
-    __slots__ = ("buffer", "field", "length", "wire")
+    __slots__ = ("before", "buffer", "field", "last", "wire")
 
     def __init__(self, field: str, wire: Wire) -> None:
         self.field = field
         self.wire = wire
         self.buffer = StringIO()
-        self.length = self.buffer.write(wire[field])
+        self.buffer.write(wire[field])
+        #: The newest delta with text, and the one before it.
+        self.last = self.before = ""
 
     def append(self, text: str) -> None:
         """Add text at the end."""
-        self.length += self.buffer.write(text)
+        self.buffer.write(text)
+        if text:
+            self.before, self.last = self.last, text
 
     def replace(self, text: str) -> None:
         """Put text in place of all there is."""
         self.buffer = StringIO()
-        self.length = self.buffer.write(text)
+        self.buffer.write(text)
 
-    def repeated_by(self, delta: str) -> bool:
-        """Tell whether a delta, just appended, is longer than all the text before it and begins with it."""
-        before = self.length - len(delta)
-        return len(delta) > before and self.buffer.getvalue()[:before] == delta[:before]
+    def repeats(self) -> bool:
+        """Tell whether the newest delta is longer than the one before it and begins with it, as a cumulative producer's does."""
+        return len(self.last) > len(self.before) and self.last.startswith(self.before)
 
     def snapshot(self) -> Wire:
         """Give the block as it stands."""

@@ -252,8 +252,8 @@ class Lifecycle:
         for step in plan.steps[1:]:
             if step.repeats is None:
                 given = step.input_of(source)
-            elif text := field_of(source, step.repeats):
-                given = step.verdicts[0] if instance.draft.repeated_by(text) else step.verdicts[1]
+            elif field_of(source, step.repeats):
+                given = step.verdicts[0] if instance.draft.repeats() else step.verdicts[1]
             else:
                 continue
             if self.step(feed, instance, step.machine, given):

@@ -258,7 +258,7 @@ def _load_instance(instance: Instance, saved: dict[str, Any], content: list[Bloc
 
 def _dump_draft(draft: BlockDraft) -> dict[str, Any]:
     if isinstance(draft, TextDraft):
-        return {"grows": draft.field, "wire": draft.snapshot()}
+        return {"grows": draft.field, "deltas": [draft.before, draft.last], "wire": draft.snapshot()}
     if isinstance(draft, DataDraft):
         data = None if draft.data is None else binascii.b2a_base64(draft.data, newline=False).decode("ascii")
         return {"source": copy_json(draft.source), "data": data, "wire": copy_json(draft.wire)}
@@ -270,7 +270,9 @@ def _dump_draft(draft: BlockDraft) -> dict[str, Any]:
 def _load_draft(saved: dict[str, Any]) -> Any:
     wire = copy_json(saved["wire"])
     if "grows" in saved:
-        return TextDraft(saved["grows"], wire)
+        text = TextDraft(saved["grows"], wire)
+        text.before, text.last = saved["deltas"]
+        return text
     if "source" in saved:
         source = copy_json(saved["source"])
         return DataDraft.opaque(wire, source) if saved["data"] is None else DataDraft(wire, source, decode_base64(saved["data"]))

@@ -703,7 +703,7 @@ RULES: dict[str, dict[str, str]] = {'wire.not-utf8': {'severity': 'error',
                          'since': '1.0'},
  'block.cumulative-deltas': {'severity': 'warning',
                              'title': 'Deltas repeat all the text so far',
-                             'message': 'the deltas of block {key} begin with the whole text so far: a cumulative '
+                             'message': 'each delta of block {key} begins with the one before it: a cumulative '
                                         'producer?',
                              'why': 'Deltas are appended, so the text now holds everything several times. Send only '
                                     'what is new.',
@@ -1165,14 +1165,14 @@ LIFECYCLE: dict[str, Any] = {'$schema': 'meta/lifecycle.json',
                                                      'open': {'next': 'closed', 'rule': 'block.open-at-failed-end'},
                                                      'closed': {'next': 'closed'},
                                                      'unknown': {'next': 'closed'}}}},
-              'echo': {'description': "Whether a block's deltas repeat all the text so far, as a cumulative producer's "
-                                      'do. Its inputs follow each delta that is applied to a text or thinking block '
-                                      'and is not empty: `repeat` when the delta begins with the whole text so far and '
-                                      'is longer, `differ` otherwise.',
+              'echo': {'description': "Whether each of a block's deltas holds all the text so far, as a cumulative "
+                                      "producer's do. Its inputs follow each delta that is applied to a text or "
+                                      'thinking block and is not empty: `repeat` when the delta is longer than the one '
+                                      'before it and begins with it, `differ` otherwise.',
                        'scope': 'block',
                        'initial': 'fresh',
                        'states': {'fresh': 'No delta with text yet.',
-                                  'once': 'One delta, which trivially repeats the empty text.',
+                                  'once': 'One delta, which trivially repeats what is empty.',
                                   'twice': "Two in a row, and all of the block's so far.",
                                   'again': 'Two in a row, after others.',
                                   'first_again': 'One that repeats, after others.',

@@ -29,7 +29,8 @@ Event = dict[str, Any]
 
 #: Fields that `extra` may set: such as no block names itself.
 _EXTRAS = st.one_of(st.none(), st.dictionaries(st.sampled_from(("signature", "citations", "x_k")), scalars, max_size=2))
-_STEP = st.tuples(st.integers(0, 99), st.integers(0, 99), st.integers(0, 9))
+#: What a step is drawn by: which type of event, which of its moves, and the mood, which makes it daring or persistent.
+STEP = st.tuples(st.integers(0, 99), st.integers(0, 99), st.integers(0, 9))
 #: Mostly the assistant, whose replies may hold everything.
 ROLES = (*(["assistant"] * 8), "user", "system")
 #: How often an event is drawn: what changes nothing least, lists most of all.
@@ -65,11 +66,10 @@ def interleavings(draw: DrawFn, sequences: Sequence[Sequence[Any]]) -> list[Any]
 @st.composite
 def replies(draw: DrawFn, reply_id: str = "r", *, moves: int = 24, roles: Sequence[str] = ROLES) -> list[Event]:
     """Draw the events of one valid reply, as dicts on the wire: ended in some way, or parked."""
-    writer = _Writer(draw, reply_id)
-    role = draw(st.sampled_from(roles))
-    writer.write([next(move for move in writer.walker.moves() if writer.walker.legal(move))], role=role)
+    writer = Writer(draw, reply_id)
+    writer.begin(draw(st.sampled_from(roles)))
     least = draw(st.sampled_from((0, moves // 3, 2 * moves // 3)))
-    for kind, which, mood in draw(st.lists(_STEP, min_size=least, max_size=moves)):
+    for kind, which, mood in draw(st.lists(STEP, min_size=least, max_size=moves)):
         writer.step(kind, which, mood)
     writer.end(draw(st.integers(0, 9)))
     return writer.events
@@ -118,14 +118,19 @@ def _weight(plan: Plan) -> int:
     ]
 
 
-class _Writer:
-    """Writes the events of a reply, move by move."""
+class Writer:
+    """Writes the events of a reply, move by move, drawing what the moves leave open."""
 
     def __init__(self, draw: DrawFn, reply_id: str) -> None:
         self.draw = draw
         self.walker = Walker(reply_id)
         self.cumulative = False
+        self.careless = ""
         self.events: list[Event] = []
+
+    def begin(self, role: str) -> None:
+        """Write what begins a reply of a role."""
+        self.write([next(move for move in self.walker.moves() if self.walker.legal(move))], role=role)
 
     def step(self, kind: int, which: int, mood: int) -> None:
         """Write an event that is in order: the kind-th of the types, the which-th of its moves, and more items by mood."""
@@ -169,9 +174,13 @@ class _Writer:
         if how == _DARING:
             self.write([next(move for move in self.walker.moves() if self.walker.legal(move))])
 
-    def write(self, moves: list[Move], *, role: str | None = None) -> None:
-        """Write an event and apply it."""
-        event = self._render(moves, role)
+    def write(self, moves: list[Move], *, role: str | None = None, careless: str = "") -> None:
+        """Write an event and apply it. What a guard of the rule `careless` would complain of is written all the same."""
+        self.careless = careless
+        self.take(self._render(moves, role))
+
+    def take(self, event: Event) -> None:
+        """Take an event that is written already, and apply it."""
         self.events.append(event)
         self.walker.folder.feed(read_event(event))
 
@@ -223,15 +232,19 @@ class _Writer:
         for step in plan.steps:
             if step.repeats is None:
                 continue
-            # As a cumulative producer does: all the text so far, and more. Who has begun with it goes on with it.
+            # As a cumulative producer does: the delta before, and more. Who has begun with it goes on with it.
             self.cumulative = self.draw(st.integers(0, 3)) <= 2 * self.cumulative
             if self.cumulative:
-                instance = self.walker.reply.instances[plan.kind or ""][move.key]
-                bound[step.repeats] = instance.draft.buffer.getvalue() + self.draw(texts)
+                instance = self.walker.reply.instances.get(plan.kind or "", {}).get(move.key)
+                bound[step.repeats] = (instance.draft.last if instance is not None else "") + self.draw(texts)
         step, given = move.inputs()[0]
         for guard in self.walker.reply.states[step.machine.slot].cells[given].guards:
-            # What a guard would complain of stays out.
-            leave |= {wanted for condition, wanted in guard.when if condition == "present"}
+            fields = {wanted for condition, wanted in guard.when if condition == "present"}
+            if guard.rule == self.careless:
+                bound |= {field: self.draw(values(CHILDREN[name][field])) for field in fields}
+            else:
+                # What a guard would complain of stays out.
+                leave |= fields
         return {**self.draw(payloads(name, frozenset({*bound, *leave}))), **bound}
 
     def _choose(self, plan: Plan, choice: Choice, bound: Event, leave: set[str]) -> None:

@@ -17,7 +17,7 @@ from eventfold_models.tables import CHILDREN, DEFAULTS, EVENTS
 from eventfold.findings import SEVERITY, Severity
 from eventfold.fold import Folder
 from eventfold.lifecycle import Breach, Feed, Flaw, Instance, Lifecycle, Reply
-from eventfold.table import CALL_KIND, LIFECYCLE_EFFECTS, PLANS, REPLY, Plan, Step
+from eventfold.table import CALL_KIND, LIFECYCLE_EFFECTS, MACHINES, PLANS, REPLY, Plan, Step
 
 from .payloads import IDS, field_schema
 
@@ -246,3 +246,59 @@ def _shortest(reply: Reply, kind: str | None, key: str, ending: str) -> Move:
                 todo.append((after, first or move))
     message = f"no way to end {kind} {key!r} before {ending}"
     raise LookupError(message)
+
+
+def way_to(reply: Reply, rule: str, key: str) -> list[Move]:
+    """
+    Find the shortest way to break a rule: moves that are legal, and as the last one that breaks it.
+
+    The moves name the reply and instances of one key, so that a key that is not used gives a way on its own.
+
+    Raises:
+        LookupError: there is none.
+
+    """
+    kinds = _kinds_of(rule)
+    moves = [
+        Move(plan, key if plan.kind is not None else "", PARTS[0] if plan.part else "", chosen)
+        for plan in PLANS.values()
+        if plan.steps and (plan.kind is None or plan.kind in kinds)
+        for chosen in choices(plan)
+    ]
+    todo: list[tuple[Reply, list[Move]]] = [(reply, [])]
+    seen: set[tuple[Any, ...]] = set()
+    while todo:
+        here, way = todo.pop(0)
+        for move in moves:
+            rules, after = _try(here, move)
+            if rule in rules or _carelessly(here, move, rule):
+                return [*way, move]
+            instances = tuple(tuple(known[key].states) for known in after.instances.values() if key in known)
+            situation = (tuple(after.states), tuple(after.counts), instances)
+            bounded = all(count <= max(before, 1) for count, before in zip(after.counts, here.counts, strict=True))
+            if bounded and situation not in seen and all(SEVERITY[broken] < Severity.ERROR for broken in rules):
+                seen.add(situation)
+                todo.append((after, [*way, move]))
+    message = f"there is no way to break {rule}"
+    raise LookupError(message)
+
+
+def _carelessly(reply: Reply, move: Move, rule: str) -> bool:
+    """Tell whether a move would break a rule if its event carried what a guard of that rule looks for."""
+    step, given = move.inputs()[0]
+    guards = reply.states[step.machine.slot].cells[given].guards
+    return any(name == "present" for guard in guards if guard.rule == rule for name, _ in guard.when)
+
+
+@cache
+def _kinds_of(rule: str) -> frozenset[str]:
+    """Give the kinds of block that the machines have which name a rule, and those that it ties them to."""
+    found: set[str] = set()
+    for machine in MACHINES.values():
+        for state in machine.states.values():
+            for cell in state.cells.values():
+                if rule in {cell.rule, *(guard.rule for guard in cell.guards)} and machine.kind is not None:
+                    found.add(CALL_KIND if machine.scope == "call" else machine.kind)
+                elif rule in {cell.rule, *(guard.rule for guard in cell.guards)} and machine.scope == "part":
+                    found.add(CALL_KIND)
+    return frozenset(found)
