@@ -49,8 +49,8 @@ def changed(draw: st.DrawFn, name: str) -> Any:
         holders = [holder for holder in _holders(value) if holder]
         if not holders:
             return copy.deepcopy(draw(st.sampled_from(ODD)))
-        holder = draw(st.sampled_from(holders))
-        key = draw(st.sampled_from(sorted(holder) if is_object(holder) else range(len(holder))))
+        holder: Any = draw(st.sampled_from(holders))
+        key: Any = draw(st.sampled_from(sorted(holder) if is_object(holder) else range(len(holder))))
         how = draw(st.sampled_from(("delete", "replace", "add")))
         if how == "delete":
             del holder[key]
@@ -106,7 +106,7 @@ def test_schema_and_engine_agree(name: str) -> None:
 
     @given(changed(name))
     def agree(value: Any) -> None:
-        kind = value.get("type") if is_object(value) else None
+        kind: Any = value.get("type") if is_object(value) else None
         known = isinstance(kind, str) and kind in tables.EVENTS
         assert verdict_of_engine(json.dumps(value)) == (known and verdict_of_schema(value, tables.EVENTS[kind]))
 
@@ -131,9 +131,9 @@ def test_all_agree_on_odd_values_in_every_field_of_an_event(value: Any) -> None:
     """Each odd value, put into each field of a whole event, is judged alike."""
     whole = {"type": "MODEL_CALL_END", "id": "1", "created_at": "t", "reply_id": "r", "input_tokens": 1, "output_tokens": 2}
     for key in (*tables.FIELDS["ModelCallEndEvent"], "unheard_of"):
-        event = {**whole, key: value}
+        event: dict[str, Any] = {**whole, key: value}
         text = json.dumps(event)
-        kind = event["type"]
+        kind: Any = event["type"]
         known = isinstance(kind, str) and kind in tables.EVENTS
         schema = known and verdict_of_schema(event, tables.EVENTS[kind])
         assert verdict_of_engine(text) == schema, key
@@ -142,7 +142,7 @@ def test_all_agree_on_odd_values_in_every_field_of_an_event(value: Any) -> None:
 
 def test_python_values_are_judged_like_text() -> None:
     """A model made of Python values is as strict as one made of text, but that its class may stand for the tag."""
-    block = {"id": "1", "text": "t"}
+    block: dict[str, Any] = {"id": "1", "text": "t"}
     assert models.TextBlock.model_validate({**block, "type": "text"}) == models.TextBlock(**block)
     assert not verdict_of_model(json.dumps(block), "TextBlock")
     for wrong in ({**block, "text": 5}, {**block, "id": ""}, {**block, "id": None}, {**block, "created_at": 1}):
