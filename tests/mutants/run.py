@@ -1,0 +1,220 @@
+"""
+Plant faults, and see the suite find each.
+
+Each mutant is one small change of the engine or of a schema, of the kind that reducers have had. It is planted in a copy of
+the project, and the suite is run there until it fails. A mutant that survives makes the exit code 1.
+
+    python tests/mutants/run.py [NAME...]
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+#: What is copied.
+PARTS = ("src", "schemas", "generated", "tests", "codegen.py", "pyproject.toml", "README.md", ".ci")
+#: What is run, the quickest to fail first.
+SUITE = ("tests/test_cases.py", "tests/test_recordings.py", "tests/test_laws.py", "tests/test_mutations.py", "tests/test_fold.py")
+LAWS_ONLY = ("tests/test_laws.py", "tests/test_mutations.py", "tests/test_stateful.py")
+
+
+class Mutant(NamedTuple):
+    """A fault: the file, what stands there, and what is put in its place."""
+
+    file: str
+    old: str
+    new: str
+
+
+EFFECTS, LIFECYCLE, DRAFT = "src/eventfold/effects.py", "src/eventfold/lifecycle.py", "src/eventfold/draft.py"
+TABLE, RESUME, UNFOLD, SHAPE = "schemas/lifecycle.json", "src/eventfold/resume.py", "src/eventfold/unfold.py", "src/eventfold/shape.py"
+
+MUTANTS: dict[str, Mutant] = {
+    "usage overwritten instead of summed": Mutant(
+        EFFECTS, "spent.get(name, 0) + (getattr(event, name) or 0)", "(getattr(event, name) or 0)"
+    ),
+    "cache tokens forgotten": Mutant(EFFECTS, '_USAGE = FIELDS["Usage"]', '_USAGE = FIELDS["Usage"][:2]'),
+    "created_at from the clock": Mutant(
+        EFFECTS,
+        'wire["created_at"] = event.created_at\n        instance.draft = TextDraft',
+        'wire["created_at"] = __import__("time").ctime()\n        instance.draft = TextDraft',
+    ),
+    "base64 joined as padded text": Mutant(
+        DRAFT,
+        "binascii.b2a_base64(self.data, newline=False)",
+        "b''.join(binascii.b2a_base64(self.data[i:i+4], newline=False) for i in range(0, len(self.data), 4))",
+    ),
+    "base64 decoded leniently": Mutant(LIFECYCLE, "strict_mode=True", "strict_mode=False"),
+    "trailing bits accepted": Mutant(LIFECYCLE, 'if text.endswith("=") and', 'if text.endswith("*") and'),
+    "final text ignored": Mutant(EFFECTS, "    if text is not None:\n        instance.draft.replace(text)\n", ""),
+    "edited input ignored": Mutant(EFFECTS, '    instance.draft.replace(field_of(call, "input"))\n', ""),
+    "edited name ignored": Mutant(EFFECTS, 'state="allowed", name=field_of(call, "name")', 'state="allowed"'),
+    "metadata replaced instead of updated": Mutant(EFFECTS, '{**wire.get("metadata", {}), **copy_json(metadata)}', "copy_json(metadata)"),
+    "provider fields dropped": Mutant(
+        EFFECTS, "    instance.draft.wire.update({key: copy_json(value) for key, value in extra.items() if key not in known})\n", ""
+    ),
+    "result text joined over data": Mutant(
+        DRAFT,
+        "last = self.parts[-1] if self.parts else None",
+        "last = next((part for part in self.parts if isinstance(part, TextDraft)), None)",
+    ),
+    "empty first delta dropped": Mutant(
+        EFFECTS, "    instance.result.append_text(event.delta)\n", "    if event.delta:\n        instance.result.append_text(event.delta)\n"
+    ),
+    "aliased metadata": Mutant(
+        DRAFT, "wire: Wire = {key: copy_json(value) for key, value in self.head.items()}", "wire: Wire = dict(self.head)"
+    ),
+    "aliased output": Mutant(
+        "src/eventfold/jsonvalue.py",
+        "        return [copy_json(item) for item in value]\n    return value",
+        "        return value\n    return value",
+    ),
+    "blocks in order of their ends": Mutant(
+        EFFECTS,
+        '    instance.draft.wire["finished_at"] = event.created_at\n    return _set_extra(instance, event)',
+        '    instance.draft.wire["finished_at"] = event.created_at\n    reply.draft.content.sort(key=lambda block: block is instance.draft)\n    return _set_extra(instance, event)',
+    ),
+    "blocks found by id alone": Mutant(
+        LIFECYCLE,
+        "        known = reply.instances.get(kind)\n",
+        "        known = next((held for held in reply.instances.values() if key in held), reply.instances.get(kind))\n",
+    ),
+    "redelivery by bare id": Mutant(LIFECYCLE, "same = digest == first or (event_id, digest) in reply.reused", "same = True"),
+    "redelivery looks at created_at": Mutant(
+        "src/eventfold/table.py", '_IDENTITY = ("type", "id", "reply_id", "created_at")', '_IDENTITY = ("type", "id", "reply_id")'
+    ),
+    "redelivery not recognised": Mutant(LIFECYCLE, "            reply.seen[event.id] = (digest, index)\n", "            pass\n"),
+    "second end wins": Mutant(
+        TABLE,
+        '"ended": {"next": "ended", "rule": "reply.already-ended", "drop": true}',
+        '"ended": {"next": "ended", "effect": "close_message"}',
+    ),
+    "events after the end applied": Mutant(
+        TABLE, '"ended": {"next": "ended", "rule": "reply.after-end", "drop": true}', '"ended": {"next": "ended"}'
+    ),
+    "arguments change after approval": Mutant(
+        TABLE,
+        '"closed": {"next": "closed", "rule": "tool-call.after-end", "drop": true}',
+        '"closed": {"next": "closed", "effect": "append_arguments"}',
+    ),
+    "state regression accepted": Mutant(
+        TABLE,
+        '"finished": {"next": "finished", "rule": "tool-call.regressed", "drop": true}',
+        '"finished": {"next": "asking", "effect": "ask_call"}',
+    ),
+    "stale answer accepted": Mutant(
+        TABLE,
+        '"allowed": {"next": "allowed", "rule": "tool-call.already-answered", "drop": true}',
+        '"allowed": {"next": "denied", "effect": "finish_call"}',
+    ),
+    "deltas after the end applied": Mutant(
+        TABLE,
+        '"closed": {"next": "closed", "rule": "block.after-end", "drop": true}',
+        '"closed": {"next": "closed", "effect": "append_text"}',
+    ),
+    "external result does not finish the call": Mutant(
+        TABLE, '"effect": ["fill_result", "mark_provisional"], "then": ["call.finish"]', '"effect": ["fill_result", "mark_provisional"]'
+    ),
+    "external result doubled by its deltas": Mutant(TABLE, '"effect": ["clear_output", "append_output"]', '"effect": "append_output"'),
+    "reopened block goes on in the old one": Mutant(
+        TABLE,
+        '"closed": {"next": "open", "effect": "open_block", "renew": true, "rule": "block.reopened"}',
+        '"closed": {"next": "open", "rule": "block.reopened"}',
+    ),
+    "model call end taken without a start": Mutant(
+        TABLE, '"idle": {"next": "idle", "rule": "model-call.not-started", "drop": true}', '"idle": {"next": "idle", "effect": "add_usage"}'
+    ),
+    "parked reply called broken off": Mutant(
+        TABLE,
+        '"when": {"parked": true},\n      "next": "open"\n    },\n    {\n      "description": "A reply\'s role',
+        '"when": {"parked": true, "overtaken": true},\n      "next": "open"\n    },\n    {\n      "description": "A reply\'s role',
+    ),
+    "checkpoint forgets the ids": Mutant(RESUME, '[[key, f"{digest:016x}", index] for key, (digest, index) in reply.seen.items()]', "[]"),
+    "checkpoint forgets the counts": Mutant(
+        RESUME, '("role", "started", "counts", "parked", "parked_at")', '("role", "started", "parked", "parked_at")'
+    ),
+    "stored results given to the newest call": Mutant(RESUME, "drafts[max(calls[key], 1) - 1] if calls[key] else drafts[-1]", "drafts[0]"),
+    "unknown fields of requests lost": Mutant(EFFECTS, 'if key not in known or key == "suggested_rules"}', 'if key == "suggested_rules"}'),
+    "optional nulls written": Mutant(SHAPE, "if item is not None or key not in optional", "if True"),
+    "unfold loses the last piece": Mutant(UNFOLD, "        if at < len(whole):\n            yield whole[at:]\n", ""),
+    "unfold forgets the rules": Mutant(
+        UNFOLD, '("type", "id", "name", "input", "suggested_rules") if name in block', '("type", "id", "name", "input") if name in block'
+    ),
+    "unfold denies every finished call": Mutant(
+        UNFOLD, 'denied = state == "finished" and not ended and not', 'denied = state == "finished" and not'
+    ),
+}
+
+
+def plant(mutant: Mutant, project: Path) -> None:
+    """Copy the project, with the fault in it."""
+    for name in PARTS:
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, project / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, project / name)
+    path = project / mutant.file
+    text = path.read_text("utf-8")
+    if mutant.old not in text:
+        message = f"{mutant.file} no longer holds {mutant.old!r}: mend the mutant"
+        raise SystemExit(message)
+    path.write_text(text.replace(mutant.old, mutant.new), "utf-8")
+    if mutant.file.startswith("schemas"):
+        subprocess.run([sys.executable, "codegen.py"], cwd=project, check=True)
+
+
+def killed_by(project: Path, suite: tuple[str, ...]) -> str | None:
+    """Run the suite until it fails. Gives the test that failed, and how many examples it took if they were drawn."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(project / "src"), str(project / "generated/python")])}
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-x",
+        "-q",
+        "-n",
+        "0",
+        "--no-cov",
+        "-p",
+        "no:cacheprovider",
+        "--hypothesis-show-statistics",
+        *suite,
+    ]
+    result = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False, env=environment, timeout=600)
+    if result.returncode == 0:
+        return None
+    failed = re.findall(r"^(?:FAILED|ERROR) (\S+)", result.stdout, re.MULTILINE)
+    name = failed[0].split("::")[-1] if failed else "an error before any test"
+    examples = re.findall(r"(\d+) passing, (\d+) failing", result.stdout)
+    drawn = next((int(passing) + 1 for passing, failing in examples if int(failing)), None)
+    return f"{name}" + (f", example {drawn}" if drawn else "")
+
+
+def main() -> int:
+    """Run the mutants that are named, or all."""
+    survived = 0
+    for name in sys.argv[1:] or MUTANTS:
+        with tempfile.TemporaryDirectory() as scratch:
+            plant(MUTANTS[name], Path(scratch))
+            before = time.monotonic()
+            killer = killed_by(Path(scratch), SUITE)
+            alone = killed_by(Path(scratch), LAWS_ONLY)
+        survived += killer is None
+        verdict = f"killed by {killer}" if killer else "SURVIVED"
+        by_laws = f"; by the laws alone: {alone}" if alone else "; not by the laws alone"
+        print(f"{name}: {verdict}{by_laws} ({time.monotonic() - before:.0f} s)", flush=True)
+    return int(survived > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
