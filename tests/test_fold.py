@@ -249,6 +249,13 @@ def test_a_result_that_came_from_outside_after_its_start_is_finished_by_the_even
     }
 
 
+def test_the_mark_of_a_result_is_the_folds_own() -> None:
+    """A producer that sends it makes no closed result look as if it were to be streamed again."""
+    marked = {**ARRIVE, "execution_results": [{**RESULT, "x_provisional": True}]}
+    [message] = check_and_fold(lines_of(stream("r1", *STREAMED_CALL, SUBMIT, marked))).messages
+    assert "x_provisional" not in message["content"][1]
+
+
 def test_a_result_that_is_streamed_again_runs_until_it_ends() -> None:
     """The first delta replaces what came from outside; without its end, a completed reply has a running result."""
     again = [*STREAMED_CALL, RESULT_START, SUBMIT, ARRIVE, result_text("a"), result_text("b")]

@@ -45,9 +45,9 @@ class Stream(NamedTuple):
         """Give our block that a pointer goes into."""
         return self.ours["content"][int(pointer.split("/")[2])]
 
-    def ids(self, kind: str, items: str) -> set[str]:
-        """Give the ids that the items of a type of event name."""
-        return {item.get("tool_call", item)["id"] for event in self.events if event["type"] == kind for item in event[items]}
+    def ids(self, kind: str, items: str) -> list[str]:
+        """Give the ids that the items of a type of event name, as often as they do."""
+        return [item.get("tool_call", item)["id"] for event in self.events if event["type"] == kind for item in event[items]]
 
 
 class Row(NamedTuple):
@@ -84,6 +84,10 @@ def _submitted(stream: Stream, pointer: str) -> bool:
     return stream.block(pointer)["id"] in stream.ids("REQUIRE_EXTERNAL_EXECUTION", "tool_calls")
 
 
+def _asked_twice(stream: Stream, pointer: str) -> bool:
+    return stream.ids("REQUIRE_USER_CONFIRM", "tool_calls").count(stream.block(pointer)["id"]) > 1
+
+
 def _provider_field(stream: Stream, pointer: str) -> bool:
     return pointer.split("/")[3] not in FIELDS[BLOCKS[stream.block(pointer)["type"]]]
 
@@ -113,13 +117,20 @@ DIFFERENCES: dict[str, Row] = {
         "keeps those of both",
         "nothing is lost",
     ),
+    "rules of a repeated request": Row(
+        r"/content/\d+/suggested_rules(/.*)?",
+        _asked_twice,
+        "lets a repeated request replace the rules",
+        "keeps those of the first, and warns",
+        "rule tool-call.requested-again",
+    ),
     "message metadata": Row(r"/metadata(/.*)?", _always, "drops REPLY_END's", "merges it", "fault 35"),
     "structured output": Row(r"/structured_output(/.*)?", _always, "has no event for it", "REPLY_END carries it", "fault 35"),
     "provider fields": Row(r"/content/\d+/[^/]+(/.*)?", _provider_field, "drops them", "sets extra and keeps unknown fields", "fault 35"),
-    "fields in results and hints": Row(
-        r"/content/\d+/(output|hint)/\d+/.*",
+    "fields inside blocks": Row(
+        r"/content/\d+/(output|hint|suggested_rules)/\d+/.*",
         _always,
-        "drops unknown fields of blocks in blocks",
+        "drops unknown fields of what a block holds",
         "keeps them",
         "DESIGN: a proxy loses nothing",
     ),
@@ -136,9 +147,8 @@ HITS: Counter[str] = Counter()
 
 def append_all(events: list[Wire], head: Wire) -> Wire:
     """Run AgentScope's reducer."""
-    message = Msg(
-        name=head["name"], role=head["role"], id=head["id"], created_at=head["created_at"], content=[], metadata=head.get("metadata", {})
-    )
+    given = events[0].get("metadata") or {}
+    message = Msg(name=head["name"], role=head["role"], id=head["id"], created_at=head["created_at"], content=[], metadata=given)
     for event in events:
         message.append_event(_EVENT.validate_json(json.dumps(to_agentscope(event)[0])))
     return from_agentscope(message.model_dump(mode="json"))

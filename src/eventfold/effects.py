@@ -251,7 +251,7 @@ def close_result(reply: Reply, instance: Instance, event: Any, item: Any) -> Non
 @_effect
 def add_result(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
     """Add the whole result that came from outside; times that it lacks are the event's."""
-    given = carried(item, BLOCKS["tool_result"])
+    given = _given_result(item)
     default = DEFAULTS["ToolResultBlock"]["state"]
     state = given.get("state", default)
     times = {"created_at": given.get("created_at", event.created_at)}
@@ -265,7 +265,7 @@ def add_result(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
 def fill_result(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
     """Set output, state, metadata and unknown fields of the running result to what came from outside."""
     del reply, event
-    given = carried(item, BLOCKS["tool_result"])
+    given = _given_result(item)
     draft: ResultDraft = instance.result
     known = FIELDS[BLOCKS["tool_result"]]
     draft.wire["state"] = given.get("state", DEFAULTS["ToolResultBlock"]["state"])
@@ -289,6 +289,11 @@ def settle_result(reply: Reply, instance: Instance, event: Any, item: Any) -> No
     """Take the mark off: the agent did not stream the result again."""
     del reply, event, item
     instance.result.wire.pop(PROVISIONAL, None)
+
+
+def _given_result(item: Any) -> dict[str, Any]:
+    """Give a result that came from outside, without the mark, which is the fold's own and tells how a stored message goes on."""
+    return {key: value for key, value in carried(item, BLOCKS["tool_result"]).items() if key != PROVISIONAL}
 
 
 def _add_call(reply: Reply, instance: Instance, wire: dict[str, Any]) -> None:
