@@ -147,7 +147,7 @@ HITS: Counter[str] = Counter()
 
 def append_all(events: list[Wire], head: Wire) -> Wire:
     """Run AgentScope's reducer."""
-    given = events[0].get("metadata") or {}
+    given: Wire = events[0].get("metadata") or {}
     message = Msg(name=head["name"], role=head["role"], id=head["id"], created_at=head["created_at"], content=[], metadata=given)
     for event in events:
         message.append_event(_EVENT.validate_json(json.dumps(to_agentscope(event)[0])))
