@@ -10,7 +10,7 @@ import pytest
 from eventfold_models import structs
 from support import RECORDINGS, Wire, events_of, lines_of
 
-from eventfold import Checker, Folder, InvalidEvent, UnknownReply, check, check_and_fold, fold, read_event
+from eventfold import Checker, Folder, InvalidEvent, Severity, UnknownReply, check, check_and_fold, fold, read_event, unfold
 from eventfold.jsonvalue import is_array, is_object
 from eventfold.models import EVENT, MSG
 
@@ -374,3 +374,20 @@ def test_read_event_judges_dicts_as_text() -> None:
     for bad in ({**delta, "metadata": {"x": float("nan")}}, {**delta, "metadata": {("t",): 1}}, {**delta, "metadata": {"x": b""}}):
         with pytest.raises(InvalidEvent, match="cannot be written as JSON"):
             read_event(bad)
+
+
+@pytest.mark.parametrize(
+    ("reason", "losses"),
+    [("completed", ["/content/0/finished_at"]), ("interrupted", []), ("error", []), ("odd", ["/content/0/finished_at"])],
+)
+def test_unfolding_a_reply_that_completed_leaves_no_block_open(reason: str, losses: list[str]) -> None:
+    """Its events are a valid stream, at the price of a time; an end that breaks off may leave it open."""
+    block = {"type": "text", "id": "b", "text": "t", "created_at": "2026-01-01"}
+    head = {"role": "assistant", "id": "r", "name": "n", "created_at": "2026-01-01", "finished_at": "2026-01-02", "finished_reason": reason}
+    events, lost = unfold({**head, "content": [block]})
+    assert [loss.pointer for loss in lost] == losses
+    checker = Checker()
+    for event in events:
+        checker.feed_event(event)
+    checker.finish_events()
+    assert [finding for finding in checker.findings() if finding.severity is Severity.ERROR] == []

@@ -109,8 +109,8 @@ def check(
     keep_ended: _KeepEnded = KEEP_ENDED,
 ) -> None:
     """Say what streams and stored messages break, and where."""
-    from .check import Checker  # noqa: PLC0415  only what a command needs is loaded
-    from .report import machine  # noqa: PLC0415
+    from .check import Checker
+    from .report import machine
 
     code = 0
     if format is Format.JSON:
@@ -151,8 +151,8 @@ def fold(
     keep_ended: _KeepEnded = KEEP_ENDED,
 ) -> None:
     """Print the message of each reply. What is wrong with the stream goes to standard error."""
-    from .check import Checker  # noqa: PLC0415
-    from .fold import Folder, UnknownReply  # noqa: PLC0415
+    from .check import Checker
+    from .fold import Folder, UnknownReply
 
     folder = Folder.from_messages(_stored(onto), keep_ended=keep_ended) if onto else Folder(keep_ended=keep_ended)
     checker = Checker(folder=folder)
@@ -169,7 +169,7 @@ def fold(
             # Not orjson: it refuses integers beyond 64 bits, which a producer's own data may hold.
             _write(msgspec.json.encode(message) + b"\n")
         else:
-            from .report.terminal import message_panel  # noqa: PLC0415
+            from .report.terminal import message_panel
 
             _print([message_panel(message)], sys.stdout)
     _print_findings(file, findings, sys.stderr)
@@ -209,7 +209,7 @@ def schema(
     list_names: Annotated[bool, typer.Option("--list", help="List the types.")] = False,  # noqa: FBT002  typer's form
 ) -> None:
     """Print the contract as one JSON Schema document, or one type of it with what it refers to."""
-    from .wire.schema import contract, excerpt  # noqa: PLC0415
+    from .wire.schema import contract, excerpt
 
     if list_names:
         _say("\n".join(contract()["$defs"]))
@@ -322,7 +322,7 @@ def _pieces(name: str) -> Iterator[bytes]:
 
 def _stored(name: str) -> list[dict[str, Any]]:
     """Read stored messages. Raises CannotRun."""
-    from .check import Checker  # noqa: PLC0415
+    from .check import Checker
 
     checker = Checker()
     broken = [finding for finding in _run(checker, name) if finding.severity is Severity.ERROR]
@@ -351,7 +351,7 @@ def _print(parts: Iterable[RenderableType], stream: Any, *, soft_wrap: bool = Fa
     """Write for people. The console gets no stream to write to: it would end the program when nobody reads."""
     if not stream:
         return
-    from rich.console import Console  # noqa: PLC0415
+    from rich.console import Console
 
     held = BytesIO()
     text = TextIOWrapper(held, encoding=stream.encoding, errors="backslashreplace", write_through=True)
@@ -366,7 +366,7 @@ def _print(parts: Iterable[RenderableType], stream: Any, *, soft_wrap: bool = Fa
 def _print_findings(name: str, findings: list[Finding], stream: Any) -> None:
     if not findings:
         return
-    from .report.terminal import finding_line  # noqa: PLC0415
+    from .report.terminal import finding_line
 
     _print((finding_line(name, finding) for finding in findings), stream, soft_wrap=True)
 
@@ -376,7 +376,7 @@ def _print_summary(name: str, checker: Checker, findings: list[Finding]) -> None
     held = ", ".join(f"{count:,} {_plural(word, count)}" for count, word in counts if count)
     wrong = [(sum(finding.severity is severity for finding in findings), str(severity)) for severity in reversed(Severity)]
     verdict = ", ".join(f"{count} {_plural(word, count)}" for count, word in wrong if count) or "clean"
-    from .report.terminal import one_line  # noqa: PLC0415
+    from .report.terminal import one_line
 
     _say(f"{one_line(name)}: {held}: {verdict}")
 
@@ -386,7 +386,7 @@ def _plural(word: str, count: int) -> str:
 
 
 def _complain(reason: str) -> None:
-    from .report.terminal import one_line  # noqa: PLC0415
+    from .report.terminal import one_line
 
     if sys.stderr:
         with suppress(OSError):

@@ -138,6 +138,10 @@ class ResultDraft:
 BlockDraft = TextDraft | DataDraft | WholeDraft | ResultDraft
 
 
+#: Fields of a message that only its end sets, so that they are written last.
+TAIL = ("finished_at", "finished_reason", "structured_output", "error")
+
+
 class MessageDraft:
     """A message: its head, its blocks in the order of their starts, and its end."""
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from eventfold_models.tables import FIELDS, MESSAGES, WIRE_VERSION
 
-from .draft import BlockDraft, DataDraft, MessageDraft, ResultDraft, TextDraft, WholeDraft
+from .draft import TAIL, BlockDraft, DataDraft, MessageDraft, ResultDraft, TextDraft, WholeDraft
 from .effects import GROWING
 from .jsonvalue import copy_json, is_object
 from .lifecycle import Instance, Lifecycle, Reply, decode_base64
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 
 #: Version of the checkpoint's form.
 FORM = 1
-
-#: Fields of a message that its end sets, so that they are written last.
-_TAIL = ("finished_at", "finished_reason", "structured_output", "error")
 
 
 # --- stored messages ----------------------------------------------------------------------------
@@ -45,8 +42,8 @@ def reply_from_message(wire: Wire) -> Reply:
         _adopt_block(reply, block, results)
     _pair(reply, wire["content"], results)
     draft.usage = {name: int(wire["usage"].get(name, 0)) for name in FIELDS["Usage"]} if "usage" in wire else None
-    draft.tail = {key: wire[key] for key in wire if key in _TAIL}
-    draft.head = {key: value for key, value in wire.items() if key not in {"content", "usage", *_TAIL}}
+    draft.tail = {key: wire[key] for key in wire if key in TAIL}
+    draft.head = {key: value for key, value in wire.items() if key not in {"content", "usage", *TAIL}}
     for instance in (reply, *reply.every()):
         for machine in (state.machine for state in instance.states):
             _set_state(reply, instance, machine, wire)

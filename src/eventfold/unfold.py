@@ -10,15 +10,17 @@ blocks, so that each block stands where it stood.
 from __future__ import annotations
 
 import binascii
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from eventfold_models import structs
 from eventfold_models.tables import BLOCKS, DEFAULTS, FIELDS, MESSAGES, ROLE_BLOCKS
 
+from .draft import TAIL
 from .effects import PROVISIONAL
 from .jsonvalue import copy_json, escape, is_array
 from .lifecycle import decode_base64
 from .shape import class_of, wire_of
+from .table import PLAN_OF
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -28,14 +30,13 @@ if TYPE_CHECKING:
     from .shape import Wire
 
 
-#: Fields of a message that only its end carries.
-_TAIL = ("finished_at", "finished_reason", "error", "structured_output")
 #: Fields of a message that events carry in some other way.
-_CARRIED = frozenset({"id", "name", "role", "created_at", "metadata", "content", "usage", *_TAIL})
-#: Ends that may leave blocks open.
-_MAY_LEAVE_OPEN = frozenset({"interrupted", "error"})
+_CARRIED = frozenset({"id", "name", "role", "created_at", "metadata", "content", "usage", *TAIL})
+#: How the reason of an end decides what it is.
+_END = PLAN_OF[structs.ReplyEndEvent].steps[0]
 _RUNNING = DEFAULTS["ToolResultBlock"]["state"]
-_REPLY_ROLES = frozenset({"user", "assistant", "system"})
+#: The type is annotated with its description: its first argument is the literal, and that one's are the roles.
+_REPLY_ROLES: frozenset[str] = frozenset(get_args(get_args(structs.ReplyRole)[0]))
 
 
 class Loss(NamedTuple):
@@ -117,7 +118,7 @@ class _Writer:
         """End the reply, if the message has ended."""
         message = self.message
         if "finished_at" not in message:
-            for key in _TAIL:
+            for key in TAIL:
                 if key in message:
                     self.lose(f"/{key}", "the message has not ended, and only the end carries it")
             return
@@ -151,7 +152,7 @@ class _Writer:
         extra = {key: copy_json(value) for key, value in block.items() if key not in known}
         if "finished_at" in block:
             self.add(event, block["finished_at"], **fields, extra=extra or None)
-        elif self.message.get("finished_at") is not None and self.message.get("finished_reason") not in _MAY_LEAVE_OPEN:
+        elif "finished_at" in self.message and completes(self.message):
             self.add(event, **fields, extra=extra or None)
             self.lose(f"{pointer}/finished_at", "a completed reply has no open block")
         else:
@@ -347,6 +348,11 @@ _WRITERS: dict[str, Callable[[_Writer, str, int, Wire], None]] = {
     "tool_call": _Writer.write_call,
     "tool_result": _Writer.write_result,
 }
+
+
+def completes(message: Wire) -> bool:
+    """Tell whether an end completes its reply, so that it leaves no block open."""
+    return _END.values.get(message.get("finished_reason", ""), _END.otherwise) == _END.otherwise
 
 
 def decoded(source: Wire) -> bytes | None:
