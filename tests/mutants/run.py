@@ -184,7 +184,6 @@ def killed_by(project: Path, suite: tuple[str, ...]) -> str | None:
         "-q",
         "-n",
         "0",
-        "--no-cov",
         "-p",
         "no:cacheprovider",
         "--hypothesis-show-statistics",
