@@ -21,6 +21,7 @@ LAYERS = (
     {"table", "lifecycle"},
     {"draft", "effects", "resume", "fold", "stored", "check"},
     {"messages", "unfold", "dialects"},
+    {"vectors"},
     {"fuzz"},
     {"report"},
     {"cli"},

@@ -23,6 +23,7 @@ from support import RECORDINGS, ROOT, Wire, events_of, lines_of
 
 from eventfold import check_and_fold
 from eventfold.cli import main
+from eventfold.vectors import vectors
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -410,7 +411,7 @@ def test_what_is_folded_can_be_checked(run: Callable[..., Ran], write: Callable[
         (stored("robot", TEXT), [("message.schema", "/role")]),
         (stored("user", {"type": "text", "id": "t"}), [("message.schema", "/content/0")]),
         (stored("user", TEXT, x_more=1), [("message.unknown-field", "/x_more")]),
-        (stored("assistant", CALL, **DONE), [("message.call-without-result", "/content")]),
+        (stored("assistant", CALL, **DONE), [("message.call-without-result", "/content/0")]),
         (stored("assistant", CALL), []),
         (stored("assistant", RESULT, **DONE), [("message.result-without-call", "/content/0")]),
         (stored("assistant", RESULT, CALL, **DONE), [("message.result-without-call", "/content/0")]),
@@ -545,3 +546,20 @@ def test_the_installed_command_is_the_same() -> None:
     script = Path(sys.executable).with_name("eventfold")
     ended = subprocess.run([script, "check", RECORDING], capture_output=True, check=False, timeout=60)
     assert (ended.returncode, ended.stdout) == program("check", RECORDING)[:2]
+
+
+def test_vectors_are_listed_and_copied(run: Callable[..., Ran], tmp_path: Path) -> None:
+    """All are listed with their intent; the copy has its own schema, and never lands on something that is there."""
+    listed = run("vectors").out.decode().splitlines()
+    assert len(listed) == len(list(vectors()))
+    assert any(line.startswith("accept/confirmation/edited  The user edits") for line in listed)
+    target = tmp_path / "new" / "vectors"
+    assert run("vectors", "--to", target).code == 0
+    assert len(list(vectors(target))) == len(listed)
+    assert {path.name for path in target.iterdir()} == {"accept", "reject", "manifest.json", "README.md", "vector.schema.json"}
+    again = run("vectors", "--to", target)
+    assert (again.code, again.err.decode().count("\n")) == (2, 1)
+    assert "is there already" in again.err.decode()
+    (tmp_path / "file").write_text("")
+    refused = run("vectors", "--to", tmp_path / "file" / "vectors")
+    assert (refused.code, refused.err.decode().count("\n")) == (2, 1)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 #: What codegen.py reads and writes.
-PARTS = ("schemas", "generated", "codegen.py", "pyproject.toml", "README.md")
+PARTS = ("schemas", "generated", "codegen.py", "pyproject.toml", "README.md", "src/eventfold/vectors")
 
 
 @pytest.fixture

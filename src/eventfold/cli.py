@@ -221,6 +221,32 @@ def schema(
     _write(orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n")
 
 
+@app.command()
+def vectors(
+    to: Annotated[
+        Path | None,
+        typer.Option("--to", metavar="DIR", help="Copy the vectors to a new folder, for use in any language.", show_default=False),
+    ] = None,
+) -> None:
+    """List the vectors: streams with the messages and findings that are right for them."""
+    from .vectors import MANIFEST, export
+
+    listed: list[dict[str, Any]] = orjson.loads(MANIFEST.read_bytes())["vectors"]
+    if to is None:
+        for entry in listed:
+            _say(f"{entry['id']}  {entry['intent']}")
+        return
+    if to.exists():
+        message = f"{to} is there already; name a folder that is not"
+        raise CannotRun(message)
+    try:
+        export(to)
+    except OSError as error:
+        message = f"{to} cannot be written: {error.strerror}"
+        raise CannotRun(message) from None
+    _say(f"{len(listed)} vectors in {to}")
+
+
 def main() -> None:
     """Run the command line, with one clear line for whatever ends it."""
     try:

@@ -301,7 +301,7 @@ class Lifecycle:
         if cell.guards:
             cell = self._guarded(cell, feed, instance, state)
         if cell.rule is not None:
-            self._report(cell.rule, feed, instance, state)
+            self._report(cell.rule, feed, instance, state, cell.clash)
         if cell.drop:
             return True
         if cell.renew:
@@ -320,7 +320,7 @@ class Lifecycle:
                 if guard.replaces:
                     return guard
                 if guard.rule is not None:
-                    self._report(guard.rule, feed, instance, state)
+                    self._report(guard.rule, feed, instance, state, guard.clash)
         return cell
 
     def _follow(self, feed: Feed, instance: Instance, machine: Machine | None, given: str) -> bool:
@@ -378,9 +378,10 @@ class Lifecycle:
                 return False
         return True
 
-    def _report(self, rule: str, feed: Feed, instance: Instance, state: State) -> None:
-        holder = feed.reply if state.machine.scope == "reply" else instance
-        self.report(Breach(rule, feed.type, feed.reply.key, instance.key, state.name, holder.since[state.machine.slot]))
+    def _report(self, rule: str, feed: Feed, instance: Instance, state: State, clash: Machine | None) -> None:
+        machine = clash or state.machine
+        since = (feed.reply if machine.scope == "reply" else instance).since[machine.slot]
+        self.report(Breach(rule, feed.type, feed.reply.key, instance.key, state.name, since))
 
 
 def _key(plan: Plan, source: Any) -> str:

@@ -42,12 +42,22 @@ def check_message(message: Wire, index: int, line: int | None, collector: Collec
 
 def _check_pairs(message: Wire, collector: Collector, place: dict[str, Any]) -> None:
     """Pair calls and results by occurrence, and look for ids that stand twice."""
-    owed: Counter[str] = Counter()
+    owed: dict[str, list[str]] = {}  # where the calls stand that have no result yet
+    early: Counter[str] = Counter()  # results that stand before their call: it is not without one
     ids: Counter[tuple[str, str]] = Counter()
 
     def add(rule: str, key: str, pointer: str) -> None:
         values = {"key": repr(key), "reply_id": repr(message["id"])}
         collector.add(rule, (message["id"], key), **place, pointer=pointer, reply_id=message["id"], values=values)
+
+    def answer(key: str, pointer: str, *, ended: bool) -> None:
+        calls = owed.get(key, [])
+        if not calls and CALL_KIND in ROLE_BLOCKS[message["role"]]:
+            add("message.result-without-call", key, pointer)
+        if ended and calls:
+            calls.pop(0)
+        elif ended:
+            early[key] += 1
 
     for i, block in enumerate(message["content"]):
         kind, pointer = block["type"], f"/content/{i}"
@@ -55,12 +65,12 @@ def _check_pairs(message: Wire, collector: Collector, place: dict[str, Any]) -> 
         ids[kind, key] += 1
         if ids[kind, key] > 1:
             add("message.repeated-id", key, pointer)
-        if kind == CALL_KIND:
-            owed[key] += 1
+        if kind == CALL_KIND and early[key]:
+            early[key] -= 1
+        elif kind == CALL_KIND:
+            owed.setdefault(key, []).append(pointer)
         elif kind == MACHINES["result"].kind:
-            if not owed[key] and CALL_KIND in ROLE_BLOCKS[message["role"]]:
-                add("message.result-without-call", key, pointer)
-            owed[key] -= block.get("state") not in {None, DEFAULTS[BLOCKS[kind]]["state"]}
+            answer(key, pointer, ended=block.get("state") not in {None, DEFAULTS[BLOCKS[kind]]["state"]})
     if message.get("finished_at") is not None:
-        for key in (key for key, count in owed.items() if count > 0):
-            add("message.call-without-result", key, "/content")
+        for key, pointer in ((key, pointer) for key, calls in owed.items() for pointer in calls):
+            add("message.call-without-result", key, pointer)

@@ -28,7 +28,7 @@ _IDENTITY = ("type", "id", "reply_id", "created_at")
 class Outcome:
     """What happens: next state, effects, broken rule, and what follows."""
 
-    __slots__ = ("count", "drop", "effects", "guards", "next", "renew", "replaces", "rule", "then", "trivial", "when", "zero")
+    __slots__ = ("clash", "count", "drop", "effects", "guards", "next", "renew", "replaces", "rule", "then", "trivial", "when", "zero")
 
     def __init__(self, row: dict[str, Any]) -> None:
         effects = row.get("effect", [])
@@ -45,6 +45,8 @@ class Outcome:
         #: Of a guard: what must hold, and whether it stands in place of the cell.
         self.when: tuple[tuple[str, Any], ...] = ()
         self.replaces: bool = bool(self.effects or self.drop or "next" in row)
+        #: Of a guard: the machine whose state the event clashes with, if it is another one.
+        self.clash: Machine | None = None
         #: Of a cell: nothing at all happens.
         self.trivial = False
 
@@ -115,6 +117,7 @@ def _guards(machines: dict[str, Machine], machine: Machine, given: str, state: s
             guard = Outcome(row)
             guard.next = machine.states[row["next"]] if "next" in row else machine.states[state]
             guard.then = _then(machines, row)
+            guard.clash = machines[row["clash"]] if "clash" in row else None
             guard.when = tuple((name, frozenset(wanted) if is_array(wanted) else wanted) for name, wanted in row["when"].items())
             found.append(guard)
     return found

@@ -117,23 +117,27 @@ class Framer:
             yield from decoder.finish()
             if decoder.cut is not None:
                 self._say_cut(*decoder.cut)
-        self._say_too_long()
+        if decoder is not None:
+            self._say_too_long(decoder.too_long)
 
     def _start(self) -> bytes:
         data, self._head = bytes(self._head), bytearray()
         return data if self.form == "sse" else data.removeprefix(_BOM)
 
     def _read(self, data: bytes) -> Iterator[tuple[int, bytes]]:
-        if self._decoder is not None:
-            yield from self._decoder.feed(data)
-            self._say_too_long()
-
-    def _say_too_long(self) -> None:
         decoder = self._decoder
-        if decoder is not None and decoder.too_long:
-            detail = f"an event is longer than {self.max_length:,} bytes"
-            self.problems.extend(Problem("wire.too-long", line, detail) for line in decoder.too_long)
-            decoder.too_long.clear()
+        if decoder is not None:
+            for frame in decoder.feed(data):
+                # Before the event that follows it, so that the finding stands where the long one stood.
+                if decoder.too_long:
+                    self._say_too_long(decoder.too_long)
+                yield frame
+            self._say_too_long(decoder.too_long)
+
+    def _say_too_long(self, lines: list[int]) -> None:
+        detail = f"an event is longer than {self.max_length:,} bytes"
+        self.problems.extend(Problem("wire.too-long", line, detail) for line in lines)
+        lines.clear()
 
     def _say_cut(self, line: int, data: bytes) -> None:
         what = f"ends in {_shown(data[-40:])}" if data else "ends before its array does"

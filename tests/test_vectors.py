@@ -1,0 +1,62 @@
+"""The vectors: each says what check and fold give, and together they reach every rule."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from eventfold_models.tables import MESSAGES, RULES
+from jsonschema import Draft202012Validator
+from rfc8785 import dumps as canonical
+from support import ROOT
+
+from eventfold.check import Checker
+from eventfold.findings import SEVERITY, Severity
+from eventfold.lifecycle import KEEP_ENDED
+from eventfold.vectors import MANIFEST, Vector, bytes_of, vectors
+from eventfold.wire.schema import errors
+
+VECTORS = list(vectors())
+META = ROOT / "schemas/meta"
+
+
+@pytest.mark.parametrize("vector", VECTORS, ids=[vector["id"] for vector in VECTORS])
+def test_a_vector_is_what_check_and_fold_give(vector: Vector) -> None:
+    """Every finding and every message, whole."""
+    checker = Checker(keep_ended=vector.get("keep_ended", KEEP_ENDED))
+    checker.feed(bytes_of(vector))
+    found = [finding.to_dict() for finding in checker.finish()]
+    names = ("rule", "index", "pointer", "related", "count")
+    ours = [{name: finding[name] for name in names if name in finding and finding[name] != {"count": 1}.get(name)} for finding in found]
+    assert sorted(ours, key=canonical) == sorted(vector["findings"], key=canonical)
+    assert [canonical(message) for message in checker.folder.snapshots()] == [canonical(message) for message in vector["messages"]]
+
+
+@pytest.mark.parametrize("vector", VECTORS, ids=[vector["id"] for vector in VECTORS])
+def test_a_vector_keeps_its_word(vector: Vector) -> None:
+    """What is accepted breaks no rule of severity error, what is rejected breaks the rule of its folder, and messages are valid."""
+    kind, folder, _ = vector["id"].split("/")
+    rules = {finding["rule"] for finding in vector["findings"]}
+    if kind == "accept":
+        assert not [rule for rule in rules if SEVERITY[rule] is Severity.ERROR]
+    else:
+        assert folder in rules
+    for message in vector["messages"]:
+        assert errors(message, MESSAGES[message["role"]]) == []
+
+
+def test_every_rule_has_a_vector() -> None:
+    """No rule is without a stream that breaks it."""
+    assert set(RULES) - {vector["id"].split("/")[1] for vector in VECTORS} == set()
+
+
+@pytest.mark.parametrize("name", ["vector", "vector-manifest"])
+def test_the_files_fit_their_schemas(name: str) -> None:
+    """Vectors and manifest are what schemas/meta says, and the manifest lists each vector."""
+    schema = json.loads((META / f"{name}.json").read_text("utf-8"))
+    manifest = json.loads(MANIFEST.read_text("utf-8"))
+    validator: Any = Draft202012Validator(schema)
+    for document in VECTORS if name == "vector" else [manifest]:
+        validator.validate(document)
+    assert [entry["id"] for entry in manifest["vectors"]] == [vector["id"] for vector in VECTORS]
