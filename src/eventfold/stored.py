@@ -41,36 +41,46 @@ def check_message(message: Wire, index: int, line: int | None, collector: Collec
 
 
 def _check_pairs(message: Wire, collector: Collector, place: dict[str, Any]) -> None:
-    """Pair calls and results by occurrence, and look for ids that stand twice."""
-    owed: dict[str, list[str]] = {}  # where the calls stand that have no result yet
-    early: Counter[str] = Counter()  # results that stand before their call: it is not without one
-    ids: Counter[tuple[str, str]] = Counter()
+    """Look for ids that stand twice, for results without calls and calls without results."""
 
-    def add(rule: str, key: str, pointer: str) -> None:
+    def add(rule: str, key: str, place_in_message: int) -> None:
         values = {"key": repr(key), "reply_id": repr(message["id"])}
+        pointer = f"/content/{place_in_message}"
         collector.add(rule, (message["id"], key), **place, pointer=pointer, reply_id=message["id"], values=values)
 
-    def answer(key: str, pointer: str, *, ended: bool) -> None:
-        calls = owed.get(key, [])
-        if not calls and CALL_KIND in ROLE_BLOCKS[message["role"]]:
-            add("message.result-without-call", key, pointer)
-        if ended and calls:
-            calls.pop(0)
-        elif ended:
-            early[key] += 1
-
-    for i, block in enumerate(message["content"]):
-        kind, pointer = block["type"], f"/content/{i}"
-        key: str = block.get("id") or pointer
-        ids[kind, key] += 1
-        if ids[kind, key] > 1:
-            add("message.repeated-id", key, pointer)
-        if kind == CALL_KIND and early[key]:
-            early[key] -= 1
-        elif kind == CALL_KIND:
-            owed.setdefault(key, []).append(pointer)
-        elif kind == MACHINES["result"].kind:
-            answer(key, pointer, ended=block.get("state") not in {None, DEFAULTS[BLOCKS[kind]]["state"]})
+    keyed = [(block["type"], block.get("id") or f"/content/{i}", block) for i, block in enumerate(message["content"])]
+    seen: set[tuple[str, str]] = set()
+    for i, (kind, key, _) in enumerate(keyed):
+        if (kind, key) in seen:
+            add("message.repeated-id", key, i)
+        seen.add((kind, key))
+    unasked, unanswered = _unpaired(keyed)
+    if CALL_KIND in ROLE_BLOCKS[message["role"]]:
+        for i in unasked:
+            add("message.result-without-call", keyed[i][1], i)
     if message.get("finished_at") is not None:
-        for key, pointer in ((key, pointer) for key, calls in owed.items() for pointer in calls):
-            add("message.call-without-result", key, pointer)
+        for i in unanswered:
+            add("message.call-without-result", keyed[i][1], i)
+
+
+def _unpaired(keyed: list[tuple[str, str, Wire]]) -> tuple[list[int], list[int]]:
+    """Pair calls and results by occurrence: where results stand that follow no call, and calls that have no result in a terminal state."""
+    kind_of_result = MACHINES["result"].kind
+    running = {None, DEFAULTS[BLOCKS[str(kind_of_result)]]["state"]}
+    owed: dict[str, list[int]] = {}
+    early: Counter[str] = Counter()  # results that stand before their call, which is not without one
+    unasked: list[int] = []
+    for i, (kind, key, block) in enumerate(keyed):
+        calls = owed.setdefault(key, [])
+        if kind == CALL_KIND:
+            early[key] -= 1
+            if early[key] < 0:
+                early[key] = 0
+                calls.append(i)
+        elif kind == kind_of_result:
+            if not calls:
+                unasked.append(i)
+            if block.get("state") not in running:
+                early[key] += not calls
+                del calls[:1]
+    return unasked, [i for calls in owed.values() for i in calls]

@@ -23,7 +23,14 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 #: What is copied.
 PARTS = ("src", "schemas", "generated", "tests", "codegen.py", "pyproject.toml", "README.md", ".ci")
 #: What is run, the quickest to fail first.
-SUITE = ("tests/test_cases.py", "tests/test_recordings.py", "tests/test_laws.py", "tests/test_mutations.py", "tests/test_fold.py")
+SUITE = (
+    "tests/test_vectors.py",
+    "tests/test_cases.py",
+    "tests/test_recordings.py",
+    "tests/test_laws.py",
+    "tests/test_mutations.py",
+    "tests/test_fold.py",
+)
 LAWS_ONLY = ("tests/test_laws.py", "tests/test_mutations.py", "tests/test_stateful.py")
 
 
