@@ -24,6 +24,8 @@ LAYERS = (
     {"vectors"},
     {"fuzz"},
     {"report"},
+    {"console"},
+    {"cli_fuzz"},
     {"cli"},
 )
 #: What the core must not touch: files, network, clock, randomness, logging.

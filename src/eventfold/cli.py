@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
 from enum import StrEnum
 from importlib.metadata import version
-from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,13 +19,13 @@ import orjson
 import typer
 from eventfold_models.tables import RULES, WIRE_VERSION
 
+from .cli_fuzz import fuzz, replay
+from .console import CannotRun, CannotWrite, ReaderGone, Writing, complain, say, show, write
 from .findings import Severity, UnknownRule, rule_entry, worst
 from .lifecycle import KEEP_ENDED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from rich.console import RenderableType
+    from collections.abc import Iterator
 
     from .check import Checker
     from .findings import Finding
@@ -60,18 +58,6 @@ class FailOn(StrEnum):
     NOTE = "note"
 
 
-class CannotRun(Exception):
-    """Why a command cannot do its work, in one line."""
-
-
-class CannotWrite(CannotRun):
-    """Why output cannot be written. Not an OSError, since typer would end some of those by itself."""
-
-
-class ReaderGone(CannotWrite):
-    """Nobody reads the output any more."""
-
-
 #: Exit codes as shells give them, 128 and the signal's number: SIGINT, SIGPIPE.
 _INTERRUPTED, _READER_GONE = 130, 141
 
@@ -83,13 +69,13 @@ _KeepEnded = Annotated[int, typer.Option("--keep-ended", min=0, help="How many e
 
 def _show_version(value: bool) -> None:  # noqa: FBT001  typer's form
     if value:
-        _say(f"eventfold {version('eventfold')} (wire {WIRE_VERSION})")
+        say(f"eventfold {version('eventfold')} (wire {WIRE_VERSION})")
         raise typer.Exit
 
 
 @app.callback()
 def _root(
-    _version: Annotated[  # noqa: FBT002  typer's form
+    _version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the versions of package and wire.")
     ] = False,
 ) -> None: ...
@@ -114,7 +100,7 @@ def check(
 
     code = 0
     if format is Format.JSON:
-        _write(machine.header(version("eventfold"), WIRE_VERSION))
+        write(machine.header(version("eventfold"), WIRE_VERSION))
     for name in files:
         checker = Checker(keep_ended=keep_ended)
         error = None
@@ -125,16 +111,16 @@ def check(
             error = str(reason)
         if format is Format.JSON:
             for line in machine.findings_of(name, findings):
-                _write(line)
-            _write(machine.source_of(name, checker, error))
+                write(line)
+            write(machine.source_of(name, checker, error))
         elif error is None:
             _print_findings(name, findings, sys.stdout)
             _print_summary(name, checker, findings)
         if error is not None:
-            _complain(error)
+            complain(error)
         code = max(code, 2 if error is not None else _code(findings, fail_on))
     if format is Format.JSON:
-        _write(machine.footer(len(files), code))
+        write(machine.footer(len(files), code))
     raise typer.Exit(code)
 
 
@@ -167,11 +153,11 @@ def fold(
     for message in messages:
         if format is Format.JSON:
             # Not orjson: it refuses integers beyond 64 bits, which a producer's own data may hold.
-            _write(msgspec.json.encode(message) + b"\n")
+            write(msgspec.json.encode(message) + b"\n")
         else:
             from .report.terminal import message_panel
 
-            _print([message_panel(message)], sys.stdout)
+            show([message_panel(message)], sys.stdout)
     _print_findings(file, findings, sys.stderr)
     raise typer.Exit(_code(findings, fail_on))
 
@@ -187,18 +173,18 @@ def explain(
     if rule is None:
         for name, entry in RULES.items():
             if format is Format.JSON:
-                _write(orjson.dumps({"id": name, **entry}) + b"\n")
+                write(orjson.dumps({"id": name, **entry}) + b"\n")
             else:
-                _say(f"{name:36} {entry['severity']:8} {entry['title']}")
+                say(f"{name:36} {entry['severity']:8} {entry['title']}")
         return
     try:
         entry = rule_entry(rule)
     except UnknownRule as error:
         raise CannotRun(str(error)) from None
     if format is Format.JSON:
-        _write(orjson.dumps({"id": rule, **entry}) + b"\n")
+        write(orjson.dumps({"id": rule, **entry}) + b"\n")
         return
-    _say(f"{rule} ({entry['severity']}, since wire {entry['since']})\n\n{entry['title']}.\n\n{entry['why']}")
+    say(f"{rule} ({entry['severity']}, since wire {entry['since']})\n\n{entry['title']}.\n\n{entry['why']}")
 
 
 @app.command()
@@ -206,19 +192,19 @@ def schema(
     name: Annotated[
         str | None, typer.Argument(metavar="NAME", help="A type, such as TextBlockDeltaEvent or Msg; the whole bundle without one.")
     ] = None,
-    list_names: Annotated[bool, typer.Option("--list", help="List the types.")] = False,  # noqa: FBT002  typer's form
+    list_names: Annotated[bool, typer.Option("--list", help="List the types.")] = False,
 ) -> None:
     """Print the contract as one JSON Schema document, or one type of it with what it refers to."""
     from .wire.schema import contract, excerpt
 
     if list_names:
-        _say("\n".join(contract()["$defs"]))
+        say("\n".join(contract()["$defs"]))
         return
     try:
         document = contract() if name is None else excerpt(name)
     except LookupError as error:
         raise CannotRun(str(error.args[0])) from None
-    _write(orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n")
+    write(orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n")
 
 
 @app.command()
@@ -234,7 +220,7 @@ def vectors(
     listed: list[dict[str, Any]] = orjson.loads(MANIFEST.read_bytes())["vectors"]
     if to is None:
         for entry in listed:
-            _say(f"{entry['id']}  {entry['intent']}")
+            say(f"{entry['id']}  {entry['intent']}")
         return
     if to.exists():
         message = f"{to} is there already; name a folder that is not"
@@ -244,7 +230,11 @@ def vectors(
     except OSError as error:
         message = f"{to} cannot be written: {error.strerror}"
         raise CannotRun(message) from None
-    _say(f"{len(listed)} vectors in {to}")
+    say(f"{len(listed)} vectors in {to}")
+
+
+app.command()(fuzz)
+app.command()(replay)
 
 
 def main() -> None:
@@ -252,13 +242,13 @@ def main() -> None:
     try:
         code = _ended()
     except CannotRun as error:
-        _complain(str(error))
+        complain(str(error))
         code = _READER_GONE if isinstance(error, ReaderGone) else 2
         if isinstance(error, CannotWrite):
             # The interpreter must not try to flush on the way out what cannot be written.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:
-        _complain("interrupted")
+        complain("interrupted")
         code = _INTERRUPTED
     sys.exit(code)
 
@@ -277,26 +267,12 @@ def _ended() -> int:
             raise
         show()
         return 2
-    with _Writing():
+    with Writing():
         sys.stdout.flush()
     if code == _INTERRUPTED:
         # Typer makes an exit code of a KeyboardInterrupt.
         raise KeyboardInterrupt
     return code if isinstance(code, int) else 0
-
-
-class _Writing:
-    """Tells why output cannot be written."""
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, BrokenPipeError):
-            message = "the reader of the output has gone"
-            raise ReaderGone(message) from None
-        if isinstance(error, OSError):
-            message = f"the output cannot be written: {error.strerror}"
-            raise CannotWrite(message) from None
 
 
 def _run(checker: Checker, name: str) -> list[Finding]:
@@ -364,37 +340,12 @@ def _code(findings: list[Finding], fail_on: FailOn) -> int:
     return int(severity is not None and severity >= Severity[fail_on.name])
 
 
-def _write(data: bytes, stream: Any = None) -> None:
-    with _Writing():
-        (stream or sys.stdout).buffer.write(data)
-
-
-def _say(line: str) -> None:
-    _write(f"{line}\n".encode(sys.stdout.encoding, "backslashreplace"))
-
-
-def _print(parts: Iterable[RenderableType], stream: Any, *, soft_wrap: bool = False) -> None:
-    """Write for people. The console gets no stream to write to: it would end the program when nobody reads."""
-    if not stream:
-        return
-    from rich.console import Console
-
-    held = BytesIO()
-    text = TextIOWrapper(held, encoding=stream.encoding, errors="backslashreplace", write_through=True)
-    console = Console(file=text, force_terminal=stream.isatty() or None, highlight=False, emoji=False)
-    for part in parts:
-        console.print(part, soft_wrap=soft_wrap)
-        _write(held.getvalue(), stream)
-        held.seek(0)
-        held.truncate()
-
-
 def _print_findings(name: str, findings: list[Finding], stream: Any) -> None:
     if not findings:
         return
     from .report.terminal import finding_line
 
-    _print((finding_line(name, finding) for finding in findings), stream, soft_wrap=True)
+    show((finding_line(name, finding) for finding in findings), stream, soft_wrap=True)
 
 
 def _print_summary(name: str, checker: Checker, findings: list[Finding]) -> None:
@@ -404,19 +355,11 @@ def _print_summary(name: str, checker: Checker, findings: list[Finding]) -> None
     verdict = ", ".join(f"{count} {_plural(word, count)}" for count, word in wrong if count) or "clean"
     from .report.terminal import one_line
 
-    _say(f"{one_line(name)}: {held}: {verdict}")
+    say(f"{one_line(name)}: {held}: {verdict}")
 
 
 def _plural(word: str, count: int) -> str:
     return word if count == 1 else "replies" if word == "reply" else f"{word}s"
-
-
-def _complain(reason: str) -> None:
-    from .report.terminal import one_line
-
-    if sys.stderr:
-        with suppress(OSError):
-            print(f"eventfold: {one_line(reason)}", file=sys.stderr, flush=True)  # noqa: T201  the one line
 
 
 if __name__ == "__main__":
