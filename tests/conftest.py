@@ -2,8 +2,8 @@
 Hypothesis profiles.
 
 `quick` runs with the tests, always on the same examples, so that a change is judged and not the day. `deep` is for
-closing a change: pytest --hypothesis-profile=deep. `unshrunk` fails at once, for planted faults. Health checks stay on in all, also where hypothesis finds that it
-runs in CI and would silence one.
+closing a change: pytest --hypothesis-profile=deep. `unshrunk` fails at once, for planted faults. Health checks stay on in
+all, also where hypothesis finds that it runs in CI and would silence one.
 """
 
 from __future__ import annotations

@@ -563,3 +563,20 @@ def test_vectors_are_listed_and_copied(run: Callable[..., Ran], tmp_path: Path) 
     (tmp_path / "file").write_text("")
     refused = run("vectors", "--to", tmp_path / "file" / "vectors")
     assert (refused.code, refused.err.decode().count("\n")) == (2, 1)
+
+
+def test_sarif_names_rules_and_places(run: Callable[..., Ran], write: Callable[..., Path], tmp_path: Path) -> None:
+    """Findings have file and line, rules their reasons, and a file that cannot be read is a notification."""
+    broken = write([START, {**START, "id": "e2"}])
+    ran = run("check", "-f", "sarif", broken, tmp_path / "none")
+    assert ran.code == 2
+    [document] = [json.loads(ran.out)]
+    [logged] = document["runs"]
+    rules = {rule["id"]: rule for rule in logged["tool"]["driver"]["rules"]}
+    assert set(rules) == set(RULES)
+    result = logged["results"][0]
+    assert (result["ruleId"], result["level"]) == ("reply.already-started", "error")
+    assert list(rules)[result["ruleIndex"]] == result["ruleId"]
+    assert result["locations"][0]["physicalLocation"]["region"] == {"startLine": 2}
+    assert not logged["invocations"][0]["executionSuccessful"]
+    assert "cannot be read" in logged["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"]

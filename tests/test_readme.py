@@ -42,6 +42,12 @@ def test_the_python_example_works() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
 
 
+def test_the_harness_to_copy_is_the_one_that_is_tested() -> None:
+    """The harness in the text is tests/harnesses/python/harness.py, which test_fuzz.py runs."""
+    shown = README.split("<!-- harness -->\n```python\n")[1].split("```\n<!-- /harness -->")[0]
+    assert shown == (ROOT / "tests/harnesses/python/harness.py").read_text("utf-8")
+
+
 def test_versions_are_those_of_the_schemas() -> None:
     """The wire's version in the text is the schemas', and the changelog has it."""
     assert f"({WIRE_VERSION})" in README

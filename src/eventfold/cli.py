@@ -50,6 +50,14 @@ class Format(StrEnum):
     JSON = "json"
 
 
+class CheckFormat(StrEnum):
+    """How to write findings."""
+
+    TEXT = "text"
+    JSON = "json"
+    SARIF = "sarif"
+
+
 class FailOn(StrEnum):
     """From which severity on findings make the exit code 1."""
 
@@ -90,7 +98,10 @@ def check(
             help="Streams or stored messages: JSONL, a JSON array, a JSON document, an SSE capture. `-` is standard input.",
         ),
     ],
-    format: _Format = Format.TEXT,  # noqa: A002  the option's name
+    format: Annotated[  # noqa: A002  the option's name
+        CheckFormat,
+        typer.Option("--format", "-f", help="How to write: for people, JSON, one document a line, or SARIF 2.1.0 for code hosts."),
+    ] = CheckFormat.TEXT,
     fail_on: _FailOn = FailOn.ERROR,
     keep_ended: _KeepEnded = KEEP_ENDED,
 ) -> None:
@@ -98,8 +109,9 @@ def check(
     from .check import Checker
     from .report import machine
 
+    checked: list[tuple[str, list[Finding], str | None]] = []
     code = 0
-    if format is Format.JSON:
+    if format is CheckFormat.JSON:
         write(machine.header(version("eventfold"), WIRE_VERSION))
     for name in files:
         checker = Checker(keep_ended=keep_ended)
@@ -109,18 +121,15 @@ def check(
             findings = _run(checker, name)
         except CannotRun as reason:
             error = str(reason)
-        if format is Format.JSON:
-            for line in machine.findings_of(name, findings):
-                write(line)
-            write(machine.source_of(name, checker, error))
-        elif error is None:
-            _print_findings(name, findings, sys.stdout)
-            _print_summary(name, checker, findings)
-        if error is not None:
-            complain(error)
+        checked.append((name, findings if format is CheckFormat.SARIF else [], error))
+        _report_file(format, name, checker, findings, error)
         code = max(code, 2 if error is not None else _code(findings, fail_on))
-    if format is Format.JSON:
+    if format is CheckFormat.JSON:
         write(machine.footer(len(files), code))
+    elif format is CheckFormat.SARIF:
+        from .report.sarif import sarif
+
+        write(sarif(checked, version("eventfold")))
     raise typer.Exit(code)
 
 
@@ -296,6 +305,21 @@ def _run(checker: Checker, name: str) -> list[Finding]:
         message = f"{name} holds no event{reason}"
         raise CannotRun(message)
     return findings
+
+
+def _report_file(form: CheckFormat, name: str, checker: Checker, findings: list[Finding], error: str | None) -> None:
+    """Write what a file holds, as soon as it is checked; SARIF is one document, and written at the end."""
+    if form is CheckFormat.JSON:
+        from .report import machine
+
+        for line in machine.findings_of(name, findings):
+            write(line)
+        write(machine.source_of(name, checker, error))
+    elif form is CheckFormat.TEXT and error is None:
+        _print_findings(name, findings, sys.stdout)
+        _print_summary(name, checker, findings)
+    if error is not None:
+        complain(error)
 
 
 def _pieces(name: str) -> Iterator[bytes]:
