@@ -247,6 +247,14 @@ def test_the_json_report_fits_its_schema_and_has_a_footer(run: Callable[..., tup
     assert {line["stage"] for line in lines if line["kind"] == "stage"} == {"vectors", "rules", "random", "broken"}
 
 
+def test_the_page_is_printed(run: Callable[..., tuple[int, str, str]]) -> None:
+    """--format html prints one page; test_page.py looks at it."""
+    code, out, _ = fuzz(run, "final_text_ignored", "-f", "html")
+    assert code == 1
+    assert out.startswith("<!doctype html>")
+    assert out.endswith("</html>\n")
+
+
 def test_the_junit_report_has_a_test_for_each_case(run: Callable[..., tuple[int, str, str]]) -> None:
     """Failures name their keys, and the numbers are those of the stages."""
     _, out, _ = fuzz(run, "final_text_ignored", "-f", "junit")

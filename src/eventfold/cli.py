@@ -19,7 +19,7 @@ import orjson
 import typer
 from eventfold_models.tables import RULES, WIRE_VERSION
 
-from .cli_fuzz import fuzz, replay
+from .cli_fuzz import fuzz, matrix, replay
 from .console import CannotRun, CannotWrite, ReaderGone, Writing, complain, say, show, write
 from .findings import Severity, UnknownRule, rule_entry, worst
 from .lifecycle import KEEP_ENDED
@@ -244,6 +244,7 @@ def vectors(
 
 app.command()(fuzz)
 app.command()(replay)
+app.command()(matrix)
 
 
 def main() -> None:

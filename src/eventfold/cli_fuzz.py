@@ -36,6 +36,7 @@ class FuzzFormat(StrEnum):
     TEXT = "text"
     JSON = "json"
     JUNIT = "junit"
+    HTML = "html"
 
 
 _Command = Annotated[
@@ -156,6 +157,22 @@ def replay(
     raise typer.Exit(int(bool(groups)))
 
 
+def matrix(
+    reports: Annotated[list[Path], typer.Argument(metavar="REPORT...", help="What `eventfold fuzz --format json` printed, one a reducer.")],
+) -> None:
+    """Put runs against several reducers side by side on one HTML page, printed on standard output."""
+    from .report.page import NotAReport, page, read_report
+
+    try:
+        read = [read_report(path.read_bytes().splitlines(), str(path)) for path in reports]
+    except NotAReport as error:
+        raise CannotRun(str(error)) from None
+    except OSError as error:
+        message = f"{error.filename} cannot be read: {error.strerror}"
+        raise CannotRun(message) from None
+    write(page(read))
+
+
 def _need_hypothesis() -> None:
     if find_spec("hypothesis") is None:
         message = "this needs Hypothesis: pip install 'eventfold[fuzz]'"
@@ -245,6 +262,10 @@ def _report(result: Result, form: FuzzFormat, files: list[Path]) -> None:
     if form is FuzzFormat.JSON:
         for line in fuzzing.as_json(result, version("eventfold"), WIRE_VERSION):
             write(line)
+    elif form is FuzzFormat.HTML:
+        from .report.page import page, read_report
+
+        write(page([read_report(fuzzing.as_json(result, version("eventfold"), WIRE_VERSION), "this run")]))
     elif form is FuzzFormat.JUNIT:
         write(fuzzing.as_junit(result))
     else:

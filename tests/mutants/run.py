@@ -202,8 +202,11 @@ def killed_by(project: Path, suite: tuple[str, ...]) -> str | None:
     result = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False, env=environment, timeout=600)
     if result.returncode == 0:
         return None
+    if result.returncode != 1:
+        message = f"the suite could not be run:\n{(result.stdout + result.stderr)[-2000:]}"
+        raise SystemExit(message)
     failed = re.findall(r"^(?:FAILED|ERROR) (\S+)", result.stdout, re.MULTILINE)
-    name = failed[0].split("::")[-1] if failed else "an error before any test"
+    name = failed[0].split("::")[-1] if failed else "an error in a fixture"
     examples = re.findall(r"(\d+) passing, (\d+) failing", result.stdout)
     drawn = next((int(passing) + 1 for passing, failing in examples if int(failing)), None)
     return f"{name}" + (f", example {drawn}" if drawn else "")

@@ -105,6 +105,8 @@ def as_json(result: Result, version: str, wire: str) -> Iterator[bytes]:
         listed = [{"pointer": each.pointer, "wanted": each.wanted, "given": each.given} for each in group.differences]
         facts = {"key": group.key, "outcome": group.outcome, "count": group.count, "known": group.known}
         yield _line({"kind": "failure", **facts, "case": case, "given": group.given, "detail": group.detail, "differences": listed})
+    for verdict in result.verdicts:
+        yield _line({"kind": "case", **verdict._asdict()})
     for stage, tally in result.tallies.items():
         yield _line({"kind": "stage", "stage": stage, "passed": tally.passed, "failed": tally.failed, "skipped": dict(tally.skipped)})
     yield _line({"kind": "coverage", **result.coverage.to_dict()})
