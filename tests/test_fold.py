@@ -367,6 +367,19 @@ def test_stored_results_pair_by_occurrence() -> None:
     assert [block["state"] for block in content] == ["finished", "finished", "success", "success"]
 
 
+def test_a_stored_result_that_runs_is_the_newest_calls() -> None:
+    """With two calls of one id and two results, what follows goes to the second, which is running."""
+    calls = [{**CALL, "state": "finished", "finished_at": "t"}, {**CALL, "state": "allowed", "finished_at": "t"}]
+    results = [{**RESULT, "finished_at": "t"}, {**RESULT, "output": [], "state": "running"}]
+    stored = {"role": "assistant", "name": "n", "id": "r1", "created_at": "t", "content": [*calls, *results]}
+    folder = Folder.from_messages([stored])
+    for event in stream("r1", result_text("2"), result_end("success"), start=False):
+        folder.feed(read_event(event))
+    content = folder.snapshots()[0]["content"]
+    assert [block.get("output") for block in content[2:]] == ["OUT", [{"type": "text", "id": "c1/0", "text": "2"}]]
+    assert [block["state"] for block in content] == ["finished", "finished", "success", "success"]
+
+
 def test_read_event_judges_dicts_as_text() -> None:
     """A lone surrogate in a dict is repaired as on the wire; what is no JSON is refused."""
     delta = {"type": "TEXT_BLOCK_DELTA", "id": "1", "created_at": "t", "reply_id": "r", "block_id": "b", "delta": "a\ud800b"}

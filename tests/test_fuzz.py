@@ -61,7 +61,7 @@ def wrong_reducers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def run_python(name: str, **plan: Any) -> Result:
     """Run a campaign against a wrong reducer."""
-    options: dict[str, Any] = {"seed": 1, "max_examples": 40, "patience": 2.0, **plan}
+    options: dict[str, Any] = {"seed": 1, "max_examples": 40, "tries": 500, **plan}
     return Campaign(lambda: PythonHarness(f"reducers:{name}"), Plan(**options)).run()
 
 
@@ -72,6 +72,33 @@ def test_each_classic_fault_is_found_and_shrunk(name: str) -> None:
     found = [group for group in result.failures if group.key.startswith(WRONG[name])]
     assert found, sorted(result.groups)
     assert min(len(group.case.events) for group in found) <= 11
+
+
+#: Faults of AgentScope's reducer, by number of the list of its faults, and the key under which each must show.
+FAULTS = {
+    4: "block.already-open /content/more items",
+    5: "tool-call.reused-id /content/tool_call/finished_at",
+    10: "tool-result.already-ended /content/tool_result/finished_at",
+    11: "reply.already-ended /finished_reason",
+    15: "tool-call.unknown /content/fewer items",
+    16: "tool-result.unknown-call /content/more items",
+    17: "model-call.not-started /usage",
+    19: "valid /content/tool_call/input",
+    20: "valid /content/tool_call/state",
+    24: "data.not-base64 error: Error: Incorrect padding",
+    29: "block.not-for-role /content/more items",
+    34: "valid /content/text/created_at",
+    35: "valid /structured_output",
+}
+
+
+def test_the_faults_of_agentscopes_reducer_are_found() -> None:
+    """AgentScope's own reducer fails at the places of its known faults, each on fewer than ten events."""
+    command = [sys.executable, str(HARNESSES / "agentscope/harness.py")]
+    result = Campaign(lambda: Program(command), Plan(seed=1, max_examples=15, tries=400)).run()
+    sizes = {number: len(result.groups[key].case.events) for number, key in FAULTS.items() if key in result.groups}
+    assert set(sizes) == set(FAULTS)
+    assert max(sizes.values()) < 10
 
 
 def test_a_right_reducer_passes_everything() -> None:

@@ -21,7 +21,7 @@ from .cases import STAGES, Case, broken_cases, case_of, lines_of, random_cases, 
 from .comparison import MISCOUNTED, Difference, differences
 from .coverage import Coverage, check_and_note
 from .harness import Answer, CannotStart, Failure, Harness, Outcome, Skipped, Started
-from .shrinking import PATIENCE, shrink
+from .shrinking import TRIES, shrink
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -108,7 +108,7 @@ class Plan:
     invalid: bool = False  #: random broken streams, too
     pattern: str = ""  #: part of a case's name
     jobs: int = 1
-    patience: float = PATIENCE  #: seconds for shrinking a failure
+    tries: int = TRIES  #: streams that are tried to make a failure smaller
     vectors: Path | None = None
 
     def wants(self, name: str) -> bool:
@@ -233,8 +233,8 @@ class Campaign:
             return next((other for other in groups_of(case, outcome, started.unfilled) if other.key == group.key), None)
 
         # A time-out costs its time at every step, and says nothing more on a smaller stream.
-        patience = self.plan.patience if group.outcome != "timeout" else 0
-        small = shrink(group.case.events, lambda events: failing(events) is not None, patience=patience)
+        tries = self.plan.tries if group.outcome != "timeout" else 0
+        small = shrink(group.case.events, lambda events: failing(events) is not None, tries=tries)
         smaller = failing(small) if small is not group.case.events else None
         if smaller is not None:
             group.case, group.given, group.detail, group.differences = smaller.case, smaller.given, smaller.detail, smaller.differences

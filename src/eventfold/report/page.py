@@ -96,7 +96,8 @@ def _summary(reports: list[Report]) -> Iterator[str]:
     yield "<table><thead><tr><th>reducer<th>stage<th>passed<th>failed<th>not tried</thead>"
     for report in reports:
         reducer = report.head["reducer"]
-        facts = f"{' '.join(filter(None, (reducer['language'], reducer.get('version'))))}, seed {report.head['seed']}, {report.foot['seconds']:.0f} s"
+        made = f"{reducer['language']} {reducer.get('version', '')}".rstrip()
+        facts = f"{made}, seed {report.head['seed']}, {report.foot['seconds']:.0f} s"
         for stage in report.stages:
             skipped = "; ".join(f"{count} {reason}" for reason, count in stage["skipped"].items())
             yield f"<tr><td>{_text(_name(report))} <span class=dim>{_text(facts)}</span><td>{stage['stage']}"
