@@ -119,6 +119,13 @@ def _matrix(reports: list[Report]) -> Iterator[str]:
         yield f"<tr><td>{_text(name)}"
         for number, cases in enumerate(named):
             yield _mark(number, cases.get(name), {failure["key"] for failure in reports[number].failures})
+    for stage in ("random", "broken"):
+        yield f"<tr><td>{stage} streams"
+        for report in reports:
+            [tally] = [each for each in report.stages if each["stage"] == stage]
+            tried = tally["passed"] + tally["failed"]
+            kind = "failed" if tally["failed"] else "passed" if tried else "dim"
+            yield f'<td class="mark {kind}">{f"{tally['passed']} of {tried}" if tried else ""}'
     yield "</table>"
 
 

@@ -49,26 +49,25 @@ def base64_joined_as_text(events: list[Wire]) -> list[Wire]:
     return messages
 
 
-def the_open_block(events: list[Wire]) -> list[Wire]:
-    """Put each text delta into the text block that was started last, whatever it names."""
+def _to_the_newest(events: list[Wire], start: str, delta: str, key: str) -> list[Wire]:
+    """Fold with each delta given to what was started last, whatever it names."""
     newest = ""
     changed: list[Wire] = []
     for event in events:
-        if _is(event, "TEXT_BLOCK_START"):
-            newest = event.get("block_id", "")
-        changed.append({**event, "block_id": newest} if _is(event, "TEXT_BLOCK_DELTA") and newest else event)
+        if _is(event, start):
+            newest = event.get(key, "")
+        changed.append({**event, key: newest} if _is(event, delta) and newest else event)
     return fold(changed)
+
+
+def the_open_block(events: list[Wire]) -> list[Wire]:
+    """Put each text delta into the text block that was started last."""
+    return _to_the_newest(events, "TEXT_BLOCK_START", "TEXT_BLOCK_DELTA", "block_id")
 
 
 def result_by_position(events: list[Wire]) -> list[Wire]:
     """Put each text of a result into the result that was started last."""
-    newest = ""
-    changed: list[Wire] = []
-    for event in events:
-        if _is(event, "TOOL_RESULT_START"):
-            newest = event.get("tool_call_id", "")
-        changed.append({**event, "tool_call_id": newest} if _is(event, "TOOL_RESULT_TEXT_DELTA") and newest else event)
-    return fold(changed)
+    return _to_the_newest(events, "TOOL_RESULT_START", "TOOL_RESULT_TEXT_DELTA", "tool_call_id")
 
 
 def times_from_the_clock(events: list[Wire]) -> list[Wire]:
