@@ -370,7 +370,7 @@ def test_stored_results_pair_by_occurrence() -> None:
 def test_a_stored_result_that_runs_is_the_newest_calls() -> None:
     """With two calls of one id and two results, what follows goes to the second, which is running."""
     calls = [{**CALL, "state": "finished", "finished_at": "t"}, {**CALL, "state": "allowed", "finished_at": "t"}]
-    results = [{**RESULT, "finished_at": "t"}, {**RESULT, "output": [], "state": "running"}]
+    results: list[Wire] = [{**RESULT, "finished_at": "t"}, {**RESULT, "output": [], "state": "running"}]
     stored = {"role": "assistant", "name": "n", "id": "r1", "created_at": "t", "content": [*calls, *results]}
     folder = Folder.from_messages([stored])
     for event in stream("r1", result_text("2"), result_end("success"), start=False):

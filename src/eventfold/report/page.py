@@ -125,7 +125,8 @@ def _matrix(reports: list[Report]) -> Iterator[str]:
             [tally] = [each for each in report.stages if each["stage"] == stage]
             tried = tally["passed"] + tally["failed"]
             kind = "failed" if tally["failed"] else "passed" if tried else "dim"
-            yield f'<td class="mark {kind}">{f"{tally['passed']} of {tried}" if tried else ""}'
+            said = f"{tally['passed']} of {tried}" if tried else ""
+            yield f'<td class="mark {kind}">{said}'
     yield "</table>"
 
 
