@@ -12,6 +12,7 @@ import json
 import time
 from base64 import b64decode, b64encode
 from collections import Counter
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -389,20 +390,16 @@ def _image(count: int) -> list[Wire]:
 
 @pytest.mark.parametrize("make", [_chat, _calls, _image])
 def test_law_10_work_grows_linearly(make: Any) -> None:
-    """Four times the stream takes about four times the work, and not sixteen."""
+    """Four times the stream takes about four times the work, and not sixteen. Of five pairs the median, since machines are busy."""
 
     def seconds(count: int) -> float:
         events = [{"type": "REPLY_START", "session_id": "s", "name": "n"}, *make(count), {"type": "REPLY_END", "session_id": "s"}]
-        numbered = [{"id": f"e{i}", "created_at": "2026-01-01", "reply_id": "r", **event} for i, event in enumerate(events)]
-        text = lines_of(numbered)
-        best = float("inf")
-        for _ in range(3):
-            before = time.process_time()
-            assert failures(check_and_fold(text).findings) == []
-            best = min(best, time.process_time() - before)
-        return best
+        text = lines_of([{"id": f"e{i}", "created_at": "2026-01-01", "reply_id": "r", **event} for i, event in enumerate(events)])
+        before = time.process_time()
+        assert failures(check_and_fold(text).findings) == []
+        return time.process_time() - before
 
-    assert seconds(12_000) < 8 * seconds(3_000)
+    assert median(seconds(12_000) / seconds(3_000) for _ in range(5)) < 8
 
 
 def test_required_fields_are_what_the_laws_assume() -> None:
