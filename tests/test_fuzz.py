@@ -178,7 +178,17 @@ def test_what_it_does_not_fill_is_not_compared() -> None:
 
 @pytest.mark.parametrize(
     ("one", "other", "same"),
-    [(1, 1.0, True), (1, True, False), (0, False, False), (None, 0, False), ({"a": None}, {}, True), ([1], [1.0], True), ("1", 1, False)],
+    [
+        (1, 1.0, True),
+        (1, True, False),
+        (0, False, False),
+        (None, 0, False),
+        ({"a": None}, {}, True),
+        ([1], [1.0], True),
+        ("1", 1, False),
+        (2**53, 2**53 + 1, True),
+        (10**400, 10**400, True),
+    ],
 )
 def test_values_are_compared_as_canonical_json(one: Any, other: Any, *, same: bool) -> None:
     """1.0 is 1, true is not; null is absent."""
