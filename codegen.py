@@ -535,11 +535,26 @@ def node_tool(package: str, command: str) -> list[str]:
     if int(found.removeprefix("v").split(".")[0]) < OLDEST_NODE:
         message = f"Node {OLDEST_NODE} or newer is needed, and this is {found}"
         raise MissingTools(message)
-    pins: dict[str, str] = json.loads((NODE_PACKAGE / "package.json").read_text("utf-8"))["devDependencies"]
-    manifest = NODE_PACKAGE / "node_modules" / package / "package.json"
-    if not manifest.is_file() or json.loads(manifest.read_text("utf-8"))["version"] != pins[package]:
+    if not (NODE_PACKAGE / "package.json").is_file():
+        message = f"{NODE_PACKAGE.relative_to(ROOT)}/package.json, which pins {package}, is not there"
+        raise MissingTools(message)
+    if not all(installed(name) == version for name, version in pins()):
         install(npm)
-    return [node, str(manifest.parent / json.loads(manifest.read_text("utf-8"))["bin"][command])]
+    folder = NODE_PACKAGE / "node_modules" / package
+    return [node, str(folder / json.loads((folder / "package.json").read_text("utf-8"))["bin"][command])]
+
+
+def pins() -> Iterator[tuple[str, str]]:
+    """Give the packages that NODE_PACKAGE pins, with their versions."""
+    manifest = json.loads((NODE_PACKAGE / "package.json").read_text("utf-8"))
+    for kind in ("dependencies", "devDependencies"):
+        yield from manifest[kind].items()
+
+
+def installed(package: str) -> str | None:
+    """Give the version of a package that is installed in NODE_PACKAGE."""
+    manifest = NODE_PACKAGE / "node_modules" / package / "package.json"
+    return json.loads(manifest.read_text("utf-8"))["version"] if manifest.is_file() else None
 
 
 def install(npm: str) -> None:
@@ -548,7 +563,7 @@ def install(npm: str) -> None:
     with tempfile.TemporaryDirectory(dir=NODE_PACKAGE, prefix=".install-") as scratch:
         for name in ("package.json", "package-lock.json", ".npmrc"):
             shutil.copy(NODE_PACKAGE / name, scratch)
-        output_of([npm, "ci", "--silent", "--prefix", scratch])
+        output_of([npm, "ci", "--loglevel=error", "--no-progress", "--prefix", scratch])
         if place.exists():
             place.rename(Path(scratch) / "old")
         try:
