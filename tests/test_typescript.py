@@ -21,7 +21,7 @@ from rfc8785 import dumps as canonical
 from support import ROOT, Wire, lines_of
 
 from eventfold import check_and_fold
-from eventfold.fuzz.strategies import redeliveries, streams
+from eventfold.fuzz.strategies import streams
 from eventfold.jsonvalue import is_array, is_object
 from eventfold.table import PLANS
 from eventfold.vectors import vectors
@@ -52,7 +52,8 @@ class Reducer:
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()
-        answer = json.loads(self._process.stdout.readline())
+        # JavaScript writes a double without its point, however large: what it writes is read as the double that it was.
+        answer = json.loads(self._process.stdout.readline(), parse_int=float)
         validator: Any = Draft202012Validator(PROTOCOL)
         validator.validate(answer)
         return answer
@@ -141,16 +142,15 @@ def broken_streams(draw: DrawFn) -> list[Wire]:
     """Draw a valid stream, then break it: events dropped, doubled, swapped, moved, with another id or type, or with odd values."""
     stream: list[Wire] = draw(streams(most=2, moves=10))
     for _ in range(draw(st.integers(1, 6))):
-        if not stream:
-            break
-        how = draw(st.sampled_from(("drop", "double", "again", "swap", "move", "rename", "retype", "odd", "odd")))
+        how = draw(st.sampled_from(("drop", "double", "again", "again", "swap", "move", "rename", "retype", "odd", "odd")))
         place = draw(st.integers(0, len(stream) - 1))
         other = draw(st.integers(0, len(stream) - 1))
         event = stream[place]
         if how == "drop":
-            del stream[place]
+            # The last one stays: a stream without events is no stream.
+            del stream[place : place + (len(stream) > 1)]
         elif how == "again":
-            stream.insert(other, event)
+            stream.insert(other, {**event, "created_at": "2026-01-09"} if draw(st.booleans()) else event)
         elif how == "double":
             stream.insert(other, {**event, "id": f"{event['id']}*"})
         elif how == "swap":
@@ -187,12 +187,6 @@ def with_odd_value(draw: DrawFn, value: Any) -> Any:
 def test_broken_streams(reducer: Reducer, stream: list[Wire]) -> None:
     """Both repair alike, and drop alike what no schema allows."""
     note(lines_of(stream).decode())
-    assert reducer.fold(stream) == fold(stream)
-
-
-@given(broken_streams().flatmap(redeliveries))
-def test_redelivered_broken_streams(reducer: Reducer, stream: list[Wire]) -> None:
-    """Both know a redelivery from an id that is used again, also where nothing is in order."""
     assert reducer.fold(stream) == fold(stream)
 
 
