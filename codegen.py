@@ -563,7 +563,7 @@ def install(npm: str) -> None:
     with tempfile.TemporaryDirectory(dir=NODE_PACKAGE, prefix=".install-") as scratch:
         for name in ("package.json", "package-lock.json", ".npmrc"):
             shutil.copy(NODE_PACKAGE / name, scratch)
-        output_of([npm, "ci", "--loglevel=error", "--no-progress", "--prefix", scratch])
+        output_of([npm, "ci", "--loglevel=error", "--no-progress", "--fetch-retries=1", "--prefix", scratch])
         if place.exists():
             place.rename(Path(scratch) / "old")
         try:
