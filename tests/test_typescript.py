@@ -157,7 +157,7 @@ def broken_streams(draw: DrawFn) -> list[Wire]:
         elif how == "again":
             stream.insert(other, {**event, "created_at": "2026-01-09"} if draw(st.booleans()) else event)
         elif how == "double":
-            stream.insert(other, {**event, "id": f"{event['id']}*"})
+            stream.insert(other, {**event, "id": f"{event.get('id')}*"})
         elif how == "swap":
             stream[place], stream[other] = stream[other], event
         elif how == "move":
