@@ -12,7 +12,7 @@ import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from eventfold_models.tables import WIRE_VERSION
+from eventfold_models.tables import RULES, WIRE_VERSION
 from hypothesis import given, note
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
@@ -20,6 +20,7 @@ from rfc8785 import dumps as canonical
 from support import ROOT, Wire, lines_of, no_typescript
 
 from eventfold import check_and_fold
+from eventfold.fuzz.mutations import Broken, mutations
 from eventfold.fuzz.strategies import streams
 from eventfold.jsonvalue import is_array, is_object
 from eventfold.table import PLANS
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 HARNESS = ROOT / "tests/harnesses/typescript"
 VECTORS = [vector for vector in vectors() if "events" in vector]
+#: Rules that a stream of JSON objects can break: the others are about bytes, or about stored messages.
+BREAKABLE = [rule for rule in RULES if rule.split(".")[0] not in {"wire", "message"} and rule != "event.not-object"]
 PROTOCOL = json.loads((ROOT / "schemas/meta/harness.json").read_text("utf-8"))
 
 
@@ -192,6 +195,13 @@ def with_odd_value(draw: DrawFn, value: Any) -> Any:
 def test_broken_streams(reducer: Reducer, stream: list[Wire]) -> None:
     """Both repair alike, and drop alike what no schema allows."""
     note(lines_of(stream).decode())
+    assert reducer.fold(stream) == fold(stream)
+
+
+@given(st.sampled_from(BREAKABLE).flatmap(mutations))
+def test_each_rule_broken(reducer: Reducer, broken: Broken) -> None:
+    """Both repair what breaks just one rule alike, whichever it is."""
+    stream = [json.loads(line) for line in broken.data.splitlines()]
     assert reducer.fold(stream) == fold(stream)
 
 
