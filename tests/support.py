@@ -1,8 +1,11 @@
-"""What several test files read: recordings, cases, and the comparison that the cases ask for."""
+"""What several test files need: recordings, cases and the comparison that these ask for; what the TypeScript part needs."""
 
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,14 @@ RECORDINGS = sorted((ROOT / "tests/recordings").glob("*/*.events.jsonl"))
 CASES: list[dict[str, Any]] = [json.loads(line) for line in (ROOT / "tests/data/cases.jsonl").read_text("utf-8").splitlines()]
 
 Wire = dict[str, Any]
+
+
+@cache
+def no_typescript() -> str:
+    """Say why the TypeScript part cannot be tested here; empty when it can. Installs its packages where they are missing."""
+    command = [sys.executable, str(ROOT / "codegen.py"), "--only", "typescript", "--check"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    return result.stderr.strip() if result.returncode == 2 else ""
 
 
 def recording_name(path: Path) -> str:

@@ -10,13 +10,28 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from support import ROOT
+from support import ROOT, no_typescript
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 #: What codegen.py reads and writes.
 PARTS = ("schemas", "generated", "codegen.py", "pyproject.toml", "README.md", "src/eventfold/vectors")
+#: What pins the generator of the TypeScript part.
+NODE_PACKAGE = "tests/harnesses/typescript"
+NODE_FILES = ("package.json", "package-lock.json", ".npmrc")
+
+
+def everything() -> tuple[str, ...]:
+    """Choose all targets that can be generated on this machine."""
+    return ("--only", "python", "--only", "readme", "--only", "vectors") if no_typescript() else ()
+
+
+@pytest.fixture
+def typescript() -> None:
+    """Skip what needs the TypeScript target where it cannot be generated."""
+    if no_typescript():
+        pytest.skip(no_typescript())
 
 
 @pytest.fixture
@@ -28,6 +43,12 @@ def project(tmp_path: Path) -> Path:
             shutil.copytree(source, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy(source, tmp_path / name)
+    (tmp_path / NODE_PACKAGE).mkdir(parents=True)
+    for name in NODE_FILES:
+        shutil.copy(ROOT / NODE_PACKAGE / name, tmp_path / NODE_PACKAGE)
+    if not no_typescript():
+        # Installed once, for all copies.
+        (tmp_path / NODE_PACKAGE / "node_modules").symlink_to(ROOT / NODE_PACKAGE / "node_modules")
     return tmp_path
 
 
@@ -52,15 +73,15 @@ def edit(path: Path, old: str, new: str) -> None:
 
 def test_what_is_committed_is_fresh(project: Path) -> None:
     """--check passes on what is committed."""
-    result = codegen(project, "--check")
+    result = codegen(project, *everything(), "--check")
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
 
 
 def test_two_runs_give_the_same_bytes(project: Path) -> None:
     """Neither the clock nor the order of hashes shows in the output."""
-    assert codegen(project, PYTHONHASHSEED="1").returncode == 0
+    assert codegen(project, *everything(), PYTHONHASHSEED="1").returncode == 0
     first = files_of(project)
-    assert codegen(project, PYTHONHASHSEED="2").returncode == 0
+    assert codegen(project, *everything(), PYTHONHASHSEED="2").returncode == 0
     assert files_of(project) == first == files_of(ROOT)
 
 
@@ -83,14 +104,14 @@ def test_a_stray_file_and_a_missing_one_are_stale(project: Path) -> None:
     assert result.returncode == 1
     assert "stray.py is stale" in result.stdout
     assert "structs.py is stale" in result.stdout
-    assert codegen(project).returncode == 0
+    assert codegen(project, *everything()).returncode == 0
     assert files_of(project) == files_of(ROOT)
 
 
 def test_renaming_a_field_changes_the_models_and_nothing_by_hand(project: Path) -> None:
     """A renamed field is renamed in pydantic models, structs and tables after one run."""
     edit(project / "schemas/events/reply.json", '"max_iters"', '"round_limit"')
-    assert codegen(project).returncode == 0
+    assert codegen(project, *everything()).returncode == 0
     package = project / "generated/python/eventfold_models"
     for name in ("models.py", "structs.py", "tables.py", "eventfold.schema.json"):
         text = (package / name).read_text("utf-8")
@@ -152,3 +173,101 @@ def test_one_target_alone_can_be_generated(project: Path) -> None:
     edit(project / "README.md", "| `CUSTOM`", "| `CUSTOMARY`")
     assert codegen(project, "--only", "python", "--check").returncode == 0
     assert codegen(project, "--only", "readme", "--check").returncode == 1
+
+
+# --- TypeScript ---------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("typescript")
+def test_renaming_a_field_changes_the_typescript(project: Path) -> None:
+    """A renamed field is renamed in types, tables and schema after one run of that target alone."""
+    edit(project / "schemas/events/reply.json", '"max_iters"', '"round_limit"')
+    before = files_of(project)
+    assert codegen(project, "--only", "typescript").returncode == 0
+    after = files_of(project)
+    changed = {name for name in after if after[name] != before[name]}
+    assert changed == {f"generated/typescript/{name}.ts" for name in ("models", "schema", "tables")}
+    for name in changed:
+        assert b"round_limit" in after[name]
+        assert b"max_iters?" not in after[name]
+
+
+@pytest.mark.usefixtures("typescript")
+def test_a_changed_cell_is_one_changed_line_of_typescript(project: Path) -> None:
+    """The table stands in lifecycle.ts as it stands in schemas/."""
+    old, new = '"rule": "block.already-open", "drop": true', '"rule": "block.already-open"'
+    edit(project / "schemas/lifecycle.json", old, new)
+    result = codegen(project, "--only", "typescript", "--check")
+    assert result.returncode == 1
+    [*changed] = (line for line in result.stdout.splitlines() if line[:1] in "+-" and line[:3] not in {"+++", "---"})
+    assert [line[0] for line in changed] == ["-", "+"]
+
+
+@pytest.mark.usefixtures("typescript")
+def test_types_are_named_once_and_explained(project: Path) -> None:
+    """Each class and union of the contract is a type of its own, with its description, and no type has a number in its name."""
+    text = (project / "generated/typescript/models.ts").read_text("utf-8")
+    contract = json.loads((project / "generated/python/eventfold_models/eventfold.schema.json").read_text("utf-8"))
+    bases = {ref["$ref"].rsplit("/", 1)[1] for schema in contract["$defs"].values() for ref in schema.get("allOf", ())}
+    names = [line.split()[2] for line in text.splitlines() if line.startswith(("export interface ", "export type "))]
+    assert sorted(names) == sorted({*contract["$defs"], "Contract"} - bases)
+    for name in set(names) - {"Contract"}:
+        assert f" * {contract['$defs'][name]['description'].split('. ')[0]}" in text, name
+
+
+def without_node(tmp_path: Path) -> str:
+    """Make a PATH without Node on it."""
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    return str(empty)
+
+
+def test_without_node_the_rest_is_checked(project: Path, tmp_path: Path) -> None:
+    """A machine that has only Python checks everything else, and is told in one line what was not checked."""
+    path = without_node(tmp_path)
+    result = codegen(project, "--check", PATH=path)
+    assert (result.returncode, result.stdout) == (0, "")
+    assert result.stderr.splitlines() == [
+        "codegen: typescript was not checked: Node 20 or newer and npm are needed, and node is not on the PATH"
+    ]
+    edit(project / "schemas/blocks/text.json", "Text for the reader.", "Text for the readers.")
+    assert codegen(project, "--check", PATH=path).returncode == 1
+
+
+def test_without_node_nothing_is_half_generated(project: Path, tmp_path: Path) -> None:
+    """All targets, or TypeScript by name: one clear line, exit code 2, and nothing is written. The Python target needs no Node."""
+    path = without_node(tmp_path)
+    edit(project / "schemas/blocks/text.json", "Text for the reader.", "Text for the readers.")
+    before = files_of(project)
+    for arguments in ((), ("--only", "typescript"), ("--only", "typescript", "--check")):
+        result = codegen(project, *arguments, PATH=path)
+        assert result.returncode == 2
+        assert result.stderr.splitlines() == [
+            "codegen: typescript cannot be generated: Node 20 or newer and npm are needed, and node is not on the PATH"
+        ]
+    assert files_of(project) == before
+    assert codegen(project, "--only", "python", PATH=path).returncode == 0
+
+
+@pytest.mark.usefixtures("typescript")
+def test_packages_that_cannot_be_installed_are_named(project: Path, tmp_path: Path) -> None:
+    """Without the packages and without a way to them, one line says so."""
+    (project / NODE_PACKAGE / "node_modules").unlink()
+    lock = project / NODE_PACKAGE / "package-lock.json"
+    lock.write_text("{}", "utf-8")
+    result = codegen(project, "--only", "typescript", npm_config_cache=str(tmp_path / "cache"))
+    assert result.returncode == 2
+    assert len(result.stderr.splitlines()) == 1
+    assert "`npm ci`" in result.stderr
+    assert [path.name for path in (project / NODE_PACKAGE).iterdir() if path.name not in NODE_FILES] == []
+
+
+def test_the_tools_are_pinned_and_no_registry_is_named() -> None:
+    """Exact versions in package.json, and a lock that works with any registry."""
+    manifest = json.loads((ROOT / NODE_PACKAGE / "package.json").read_text("utf-8"))
+    lock = json.loads((ROOT / NODE_PACKAGE / "package-lock.json").read_text("utf-8"))
+    for kind in ("dependencies", "devDependencies"):
+        for name, version in manifest[kind].items():
+            assert version.replace(".", "").isdigit()
+            assert lock["packages"][f"node_modules/{name}"]["version"] == version
+    assert [name for name, package in lock["packages"].items() if "resolved" in package] == []
