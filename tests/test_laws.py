@@ -22,7 +22,8 @@ from hypothesis import strategies as st
 from support import Wire, lines_of
 
 from eventfold import Checker, Folder, Severity, check_and_fold, read_event, unfold
-from eventfold.fuzz.strategies import broken_streams, cuts, interleavings, messages, redeliveries, replies, streams
+from eventfold.fuzz.breaking import broken_streams
+from eventfold.fuzz.strategies import cuts, interleavings, messages, redeliveries, replies, streams
 from eventfold.jsonvalue import escape, is_array, is_object
 from eventfold.shape import wire_of, with_defaults
 from eventfold.table import PLANS

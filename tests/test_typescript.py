@@ -20,17 +20,14 @@ from rfc8785 import dumps as canonical
 from support import ROOT, Wire, lines_of, no_typescript
 
 from eventfold import check_and_fold
+from eventfold.fuzz.breaking import broken_streams
 from eventfold.fuzz.mutations import Broken, mutations
 from eventfold.fuzz.strategies import streams
-from eventfold.jsonvalue import is_array, is_object
-from eventfold.table import PLANS
 from eventfold.vectors import vectors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-    from hypothesis.strategies import DrawFn
 
 HARNESS = ROOT / "tests/harnesses/typescript"
 VECTORS = [vector for vector in vectors() if "events" in vector]
@@ -113,82 +110,6 @@ def test_the_vectors(reducer: Reducer, vector: Wire) -> None:
 def test_valid_streams(reducer: Reducer, stream: list[Wire]) -> None:
     """Both reducers give the same messages."""
     assert reducer.fold(stream) == fold(stream)
-
-
-def nested(depth: int) -> Any:
-    """Nest a list in lists."""
-    value: list[Any] = []
-    for _ in range(depth - 1):
-        value = [value]
-    return value
-
-
-#: What is put in place of a value: other types, the borders of what may be, text that is not base64 or not well-formed.
-_ODD = st.one_of(
-    st.sampled_from((None, True, False, 0, -1, 1.0, 0.5, 2.0**53 - 1, 2.0**53, 1e300)),
-    st.sampled_from(("", "QQ", "QQ==", "QR==", "Q Q=", "=", "\ud800", "a\udc00b", "\U0001f680", "\u2028")),
-    st.sampled_from(("error", "denied", "success", "running", "finished", "user", "system", "a/0")),
-    st.sampled_from(
-        (
-            [],
-            ["\udfff"],
-            {},
-            {"type": "text"},
-            {"type": "data", "id": "a"},
-            {"__proto__": 1},
-            json.loads('{"\\ud800": 1, "\\udc00": 2, "2": 3, "1": 4}'),
-            nested(98),
-            nested(99),
-            nested(100),
-        )
-    ),
-)
-
-
-@st.composite
-def broken_streams(draw: DrawFn) -> list[Wire]:
-    """Draw a valid stream, then break it: events dropped, doubled, swapped, moved, with another id or type, or with odd values."""
-    stream: list[Wire] = draw(streams(most=2, moves=10))
-    for _ in range(draw(st.integers(1, 6))):
-        how = draw(st.sampled_from(("drop", "double", "again", "again", "swap", "move", "rename", "retype", "odd", "odd")))
-        place = draw(st.integers(0, len(stream) - 1))
-        other = draw(st.integers(0, len(stream) - 1))
-        event = stream[place]
-        if how == "drop":
-            # The last one stays: a stream without events is no stream.
-            del stream[place : place + (len(stream) > 1)]
-        elif how == "again":
-            stream.insert(other, {**event, "created_at": "2026-01-09"} if draw(st.booleans()) else event)
-        elif how == "double":
-            stream.insert(other, {**event, "id": f"{event.get('id')}*"})
-        elif how == "swap":
-            stream[place], stream[other] = stream[other], event
-        elif how == "move":
-            stream.insert(other, stream.pop(place))
-        elif how == "retype":
-            stream[place] = {**event, "type": draw(st.sampled_from(list(PLANS)))}
-        elif how == "rename":
-            keys = [key for key in ("id", "block_id", "tool_call_id", "reply_id") if key in event]
-            stream[place] = {**event, **{key: draw(st.sampled_from(("a", "b", "r0", "r1"))) for key in keys[draw(st.integers(0, 1)) :]}}
-        else:
-            stream[place] = draw(with_odd_value(event))
-    return stream
-
-
-@st.composite
-def with_odd_value(draw: DrawFn, value: Any) -> Any:
-    """Draw the value with something in it replaced, removed or added."""
-    if is_object(value) and value:
-        key = draw(st.sampled_from((*value, "x_new", "metadata", "extra", "__proto__")))
-        if key in value and draw(st.integers(0, 9)) == 0:
-            return {name: item for name, item in value.items() if name != key}
-        if key in value and draw(st.booleans()):
-            return {**value, key: draw(with_odd_value(value[key]))}
-        return {**value, key: draw(_ODD)}
-    if is_array(value) and value:
-        place = draw(st.integers(0, len(value) - 1))
-        return [*value[:place], draw(with_odd_value(value[place])), *value[place + 1 :]]
-    return draw(_ODD)
 
 
 @given(broken_streams())

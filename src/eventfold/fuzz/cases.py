@@ -21,9 +21,10 @@ from eventfold.findings import Severity
 from eventfold.jsonvalue import is_object
 from eventfold.vectors import FOLDER, vectors
 
+from .breaking import broken_streams
 from .features import REPAIR, features_of
 from .mutations import mutations
-from .strategies import broken_streams, replies, streams
+from .strategies import replies, streams
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -71,7 +71,8 @@ def _keys(event: Wire) -> Iterator[tuple[str, str]]:
     plan = PLANS.get(str(event.get("type")))
     if plan is None or plan.kind is None:
         return
-    for source in event.get(plan.items, []) if plan.items else [event]:
+    items: Any = event.get(plan.items) if plan.items else [event]
+    for source in items if is_array(items) else ():
         key: Any = source
         for name in plan.key:
             key = key.get(name) if is_object(key) else None

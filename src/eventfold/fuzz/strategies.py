@@ -103,29 +103,6 @@ def redeliveries(draw: DrawFn, stream: Sequence[Event]) -> list[Event]:
 
 
 @st.composite
-def broken_streams(draw: DrawFn) -> list[Event]:
-    """Draw a stream that was valid, with events dropped, doubled, moved, renamed or given another type."""
-    broken = list(draw(streams()))
-    for _ in range(draw(st.integers(1, 6))):
-        if not broken:
-            break
-        how = draw(st.sampled_from(("drop", "double", "move", "rename", "retype")))
-        place = draw(st.integers(0, len(broken) - 1))
-        event = broken.pop(place)
-        if how != "drop":
-            changed = {**event, "id": event["id"] if how == "move" else f"{event['id']}*"}
-            for key in ("block_id", "tool_call_id", "reply_id") if how == "rename" else ():
-                if key in changed:
-                    changed[key] = draw(st.sampled_from(("a", "b", "r0", "r1")))
-            if how == "retype":
-                changed["type"] = draw(st.sampled_from(list(PLANS)))
-            broken.insert(draw(st.integers(0, len(broken))), changed)
-            if how == "double":
-                broken.insert(place, event)
-    return broken
-
-
-@st.composite
 def _signals(draw: DrawFn, event_id: str) -> Event:
     """Draw an event that may stand anywhere, or one of a type that nobody knows."""
     plan: Plan | None = draw(st.sampled_from([None, *(plan for plan in PLANS.values() if not plan.steps)]))
