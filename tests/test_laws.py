@@ -291,6 +291,7 @@ SAID_BY_THE_MESSAGE = {
     "tool-call.no-result": "it finished, and a call has no result",
     "tool-call.denied-without-result": "it finished, and a denied call has no result",
     "tool-result.without-call": "a result follows no call",
+    "tool-result.before-call-end": "a call has a result, and its arguments have no end",
     "tool-result.not-terminal": "a call is finished, and its result is running",
     "tool-result.open-at-end": "it finished, and a result is running",
 }
@@ -306,7 +307,7 @@ def test_law_6_what_unfolding_makes_is_as_valid_as_the_message(message: Wire, pi
 
 @four_times
 @given(messages(), cuts())
-def test_law_6_what_unfolding_loses_loses_is_listed(message: Wire, pieces: list[int]) -> None:
+def test_law_6_what_unfolding_loses_is_listed(message: Wire, pieces: list[int]) -> None:
     """Any message comes back equal outside the losses, and nothing is listed in vain."""
     before = json.dumps(message)
     events, losses = unfold(message, pieces)

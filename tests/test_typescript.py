@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 HARNESS = ROOT / "tests/harnesses/typescript"
-VECTORS = [vector for vector in vectors() if "events" in vector]
+#: The protocol does not say how many ended replies are held.
+VECTORS = [vector for vector in vectors() if "events" in vector and "keep_ended" not in vector]
 #: Rules that a stream of JSON objects can break: the others are about bytes, or about stored messages.
 BREAKABLE = [rule for rule in RULES if rule.split(".")[0] not in {"wire", "message"} and rule != "event.not-object"]
 PROTOCOL = json.loads((ROOT / "schemas/meta/harness.json").read_text("utf-8"))
@@ -101,8 +102,6 @@ def reducer(build: Path) -> Iterator[Reducer]:
 @pytest.mark.parametrize("vector", VECTORS, ids=[vector["id"] for vector in VECTORS])
 def test_the_vectors(reducer: Reducer, vector: Wire) -> None:
     """Every message of every stream, whole."""
-    if "keep_ended" in vector:
-        pytest.skip("the protocol does not say how many ended replies are held")
     assert reducer.fold(vector["events"]) == [canonical(message) for message in vector["messages"]]
 
 

@@ -111,7 +111,10 @@ def fingerprint(plan: Plan, event: Any) -> int:
 
     What is absent, null or empty counts as absent, a default as given, 1.0 as 1; fields that no schema names do not count.
     """
-    content = [value or None for value in plan.content(event)]
+    content = [value or (value if type(value) is int else None) for value in plan.content(event)]
+    for place, default in plan.defaults:
+        if content[place] is None:
+            content[place] = default
     for place, name in plan.nested:
         content[place] = _content_of(content[place], name) if name else _number_of(content[place])
     return xxhash.xxh3_64_intdigest(_encode(content), plan.number)
@@ -129,7 +132,7 @@ def _content_of(value: Any, name: str) -> Any:
     children = CHILDREN.get(name, {})
     given = {**DEFAULTS.get(name, {}), **{key: item for key, item in value.items() if item is not None and key in FIELDS.get(name, ())}}
     content = {key: _content_of(item, children[key]) if key in children else _number_of(item) for key, item in given.items()}
-    return {key: item for key, item in content.items() if item is not None and item not in ([], {})}
+    return {key: item for key, item in content.items() if item is not None and item not in ("", [], {})}
 
 
 def _number_of(value: Any) -> Any:

@@ -188,7 +188,7 @@ def field_of(source: Any, name: str) -> Any:
 class Plan:
     """What an event type feeds to which machines."""
 
-    __slots__ = ("base64", "content", "items", "key", "kind", "nested", "number", "part", "steps", "type")
+    __slots__ = ("base64", "content", "defaults", "items", "key", "kind", "nested", "number", "part", "steps", "type")
 
     def __init__(self, number: int, name: str, row: dict[str, Any]) -> None:
         self.type = name
@@ -205,6 +205,8 @@ class Plan:
         self.kind: str | None = CALL_KIND if any(step.machine.scope == "call" for step in self.steps) else next(iter(kinds), None)
         names = [field for field in FIELDS[EVENTS[name]] if field not in _IDENTITY]
         getter = attrgetter(*names)
+        #: Places in the content of fields that have a default, which null and absent mean.
+        self.defaults = tuple((names.index(field), value) for field, value in DEFAULTS.get(EVENTS[name], {}).items() if field in names)
         #: Places in the content of objects and arrays, with their class or union; without one they are free-form.
         children = CHILDREN.get(EVENTS[name], {})
         free = FREE_FORM[EVENTS[name]]

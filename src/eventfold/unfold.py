@@ -285,6 +285,8 @@ class _Writer:
         else:
             if "finished_at" not in block and state != _RUNNING:
                 self.lose(f"{pointer}/finished_at", "a result that came from outside is finished")
+            if PROVISIONAL in block:
+                self.lose(f"{pointer}/{PROVISIONAL}", "the mark is the fold's own")
             whole = {**block, "created_at": at}
             self.add(structs.ExternalExecutionResultEvent, block.get("finished_at", at), execution_results=[copy_json(whole)])
 

@@ -84,7 +84,13 @@ def _out_of_order(draw: DrawFn, rule: str) -> Broken:
         writer.begin(draw(st.sampled_from(("user",) if rule in _OF_ROLES else ("assistant",))))
         for kind, which, mood in draw(st.lists(STEP, max_size=0 if rule in _OF_EMPTY else 6)):
             writer.step(kind, which, mood)
-        way = way_to(writer.walker.reply, rule, _KEY)
+        try:
+            way = way_to(writer.walker.reply, rule, _KEY)
+        except LookupError:
+            # What the reply has come to, such as being parked by a call of another key, leaves no way: begin anew.
+            writer = Writer(draw, "r")
+            writer.begin("assistant")
+            way = way_to(writer.walker.reply, rule, _KEY)
     for move in way[:-1]:
         writer.write([move])
     place = len(writer.events)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from eventfold_models.tables import CHILDREN, EVENTS, FIELDS
+from eventfold_models.tables import CHILDREN, EVENTS, FIELDS, REQUIRED
 from hypothesis import strategies as st
 
 from eventfold.findings import SEVERITY, Severity
@@ -98,7 +98,12 @@ def redeliveries(draw: DrawFn, stream: Sequence[Event]) -> list[Event]:
     for _ in range(draw(st.integers(1, 4))):
         index = draw(st.integers(0, len(again) - 1))
         place = draw(st.integers(index + 1, len(again)))
-        again.insert(place, {**again[index], "created_at": draw(st.sampled_from((again[index]["created_at"], "2026-01-09")))})
+        event = again[index]
+        name = EVENTS.get(event["type"], "")
+        absent = [field for field in FIELDS.get(name, ()) if field not in event and field not in REQUIRED[name]]
+        # Another process may write other times, and null for what is absent.
+        nulls = dict.fromkeys(draw(st.lists(st.sampled_from(absent), max_size=2)) if absent else ())
+        again.insert(place, {**event, **nulls, "created_at": draw(st.sampled_from((event["created_at"], "2026-01-09")))})
     return again
 
 
