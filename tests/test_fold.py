@@ -404,3 +404,16 @@ def test_unfolding_a_reply_that_completed_leaves_no_block_open(reason: str, loss
         checker.feed_event(event)
     checker.finish_events()
     assert [finding for finding in checker.findings() if finding.severity is Severity.ERROR] == []
+
+
+def test_a_call_behind_one_whose_result_runs_is_lost_in_unfolding() -> None:
+    """Its events would go on with the call before it: the loss says so, and the rest comes back."""
+    head = {"role": "assistant", "id": "r", "name": "n", "created_at": "t"}
+    call = {"type": "tool_call", "id": "b", "name": "", "input": "", "finished_at": "t"}
+    running: Wire = {"type": "tool_result", "id": "b", "name": "", "output": [], "state": "running"}
+    events, losses = unfold({**head, "content": [call, running, call]})
+    assert "/content/2" in [loss.pointer for loss in losses]
+    checker = Checker()
+    for event in events:
+        checker.feed_event(event)
+    assert [block["type"] for block in checker.folder.snapshots()[0]["content"]] == ["tool_call", "tool_result"]

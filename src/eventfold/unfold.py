@@ -78,6 +78,8 @@ class _Writer:
         #: Blocks that were left open; calls, and whether the newest of each id has a result.
         self.open: set[tuple[str, str]] = set()
         self.answered: dict[str, bool] = {}
+        #: Calls whose result has not ended.
+        self.running: set[str] = set()
         self.now: str = message["created_at"]
 
     def write(self) -> None:
@@ -217,8 +219,8 @@ class _Writer:
     def write_call(self, pointer: str, place: int, block: Wire) -> None:
         """Write a tool call, and the request and answer that bring it into its state."""
         key = block["id"]
-        if self.answered.get(key) is False:
-            self.lose(pointer, "the call before it with this id has no result, so that its events would go on with that one")
+        if self.answered.get(key) is False or key in self.running:
+            self.lose(pointer, "the call before it with this id has no ended result, so that its events would go on with that one")
             return
         self.answered[key] = False
         self.add(structs.ToolCallStartEvent, self.begin(pointer, block), tool_call_id=key, tool_call_name=block["name"])
@@ -270,6 +272,8 @@ class _Writer:
             return
         if called:
             self.answered[key] = True
+            if state == _RUNNING:
+                self.running.add(key)
         else:
             self.open.add((block["type"], key))
         at = self.begin(pointer, block)
