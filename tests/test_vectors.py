@@ -13,6 +13,7 @@ from support import ROOT
 
 from eventfold.check import Checker
 from eventfold.findings import SEVERITY, Severity
+from eventfold.fuzz.features import FEATURES_OF_STEPS, REPAIR
 from eventfold.lifecycle import KEEP_ENDED
 from eventfold.vectors import MANIFEST, Vector, bytes_of, vectors
 from eventfold.wire.schema import errors
@@ -44,6 +45,15 @@ def test_a_vector_keeps_its_word(vector: Vector) -> None:
         assert folder in rules
     for message in vector["messages"]:
         assert errors(message, MESSAGES[message["role"]]) == []
+
+
+def test_areas_are_the_features_of_the_protocol() -> None:
+    """What a vector may ask is what a harness may declare; `repair` is said by the findings."""
+    areas, features = (
+        json.loads((META / f"{name}.json").read_text("utf-8"))["$defs"][kind]["enum"]
+        for name, kind in (("vector", "Area"), ("harness", "Feature"))
+    )
+    assert {*areas, REPAIR} == set(features) == {*FEATURES_OF_STEPS.values(), "several-replies", REPAIR}
 
 
 def test_every_rule_has_a_vector() -> None:

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 _DIGITS = re.compile(r"\b(?:\d+|0x[0-9a-f]+)\b")
 #: What stands in place of a rule when a stream breaks none.
 _VALID = "valid"
+#: Share of the tries that a failure gets: a time-out costs its time at each, a crash and garbage a new start.
+_SHARE = {"timeout": 0, "crash": 0.1, "bad-line": 0.1}
 #: How much of what a reducer says goes into a group's key, in characters.
 _LONGEST_SIGN = 90
 
@@ -232,8 +234,7 @@ class Campaign:
             outcome = self._run(events)
             return next((other for other in groups_of(case, outcome, started.unfilled) if other.key == group.key), None)
 
-        # A time-out costs its time at every step, and says nothing more on a smaller stream.
-        tries = self.plan.tries if group.outcome != "timeout" else 0
+        tries = int(self.plan.tries * _SHARE.get(group.outcome, 1))
         small = shrink(group.case.events, lambda events: failing(events) is not None, tries=tries)
         smaller = failing(small) if small is not group.case.events else None
         if smaller is not None:

@@ -117,13 +117,15 @@ def broken_cases(seed: int) -> Iterator[Case]:
 def _numbered(strategy: SearchStrategy[list[Wire]], stage: str, seed: int) -> Iterator[Case]:
     number = 0
     for batch in count():
-        for events in _drawn(strategy, _BATCH, seed + batch):
+        for events in _drawn(strategy, _BATCH, seed * _FAR + batch):
             number += 1
             yield case_of(f"{stage} {number}", stage, events)
 
 
 #: How many examples are drawn at once, so that a run can end between them.
 _BATCH = 50
+#: How far the seeds of batches lie apart, so that the next seed tries other streams and not the next batch.
+_FAR = 1_000_003
 
 
 def _drawn(strategy: SearchStrategy[Any], examples: int, seed: int) -> list[Any]:

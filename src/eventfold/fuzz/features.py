@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 #: What a reducer must do with broken streams.
 REPAIR = "repair"
 #: The feature that a step of an event belongs to: by machine, or by machine and input.
-_FEATURES = {
+FEATURES_OF_STEPS = {
     "text": "text",
     "thinking": "thinking",
     "data": "data",
@@ -39,7 +39,7 @@ def _features_of_type(name: str) -> frozenset[str]:
     plan = PLANS[name]
     steps = {step.machine.name: (step.fixed, step.otherwise, *step.values.values(), *dict(step.present).values()) for step in plan.steps}
     keys = {*steps, *(f"{machine}.{given}" for machine, inputs in steps.items() for given in inputs), *(["part"] if plan.part else [])}
-    return frozenset(_FEATURES[key] for key in keys & set(_FEATURES))
+    return frozenset(FEATURES_OF_STEPS[key] for key in keys & set(FEATURES_OF_STEPS))
 
 
 FEATURES_OF = {name: _features_of_type(name) for name in PLANS}
