@@ -122,11 +122,11 @@ class Plan:
         listed = vector_cases(self.vectors) if self.vectors else vector_cases()
         yield from (case for case in listed if self.wants(case.name))
         yield from rule_cases(self.seed, self.wants)
-        drawn = [random_cases(self.seed), *([broken_cases(self.seed)] if self.invalid else [])]
-        named = STAGES[2 : 2 + len(drawn)]
-        for cases, stage in zip(drawn, named, strict=True):
-            if self.wants(stage):
-                yield from islice(cases, self.max_examples)
+        drawn = {STAGES[2]: random_cases, **({STAGES[3]: broken_cases} if self.invalid else {})}
+        wanted = [cases(self.seed) for stage, cases in drawn.items() if self.wants(stage)]
+        # In turn, so that a run that is stopped by its time has tried both.
+        for both in islice(zip(*wanted, strict=True), self.max_examples):
+            yield from both
 
 
 class Campaign:
