@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from eventfold_models.tables import RULES
 
@@ -43,6 +43,14 @@ class Finding:
         """Write as JSON; what is absent is left out."""
         fields = {name: getattr(self, name) for name in self.__slots__}
         return {name: str(value) if name == "severity" else value for name, value in fields.items() if value not in {None, ""}}
+
+
+class Loss(NamedTuple):
+    """Something that a translation could not carry."""
+
+    pointer: str  #: RFC 6901, into the value that was translated
+    reason: str
+    index: int | None = None  #: position of that value in its stream, from 0; None when it is no stream
 
 
 class UnknownRule(LookupError):

@@ -17,6 +17,7 @@ from eventfold_models.tables import BLOCKS, DEFAULTS, FIELDS, MESSAGES, ROLE_BLO
 
 from .draft import TAIL
 from .effects import PROVISIONAL
+from .findings import Loss
 from .jsonvalue import copy_json, escape, is_array
 from .lifecycle import decode_base64
 from .shape import class_of, wire_of
@@ -39,18 +40,11 @@ _RUNNING = DEFAULTS["ToolResultBlock"]["state"]
 _REPLY_ROLES: frozenset[str] = frozenset(get_args(get_args(structs.ReplyRole)[0]))
 
 
-class Loss(NamedTuple):
-    """Something of a message that no event carries."""
-
-    pointer: str  #: RFC 6901, into the message
-    reason: str
-
-
 class Unfolded(NamedTuple):
     """Events as structs of the engine, and what they do not carry."""
 
     events: list[Any]
-    losses: list[Loss]
+    losses: list[Loss]  #: with pointers into the message
 
 
 def unfold(message: Msg | Wire, cuts: Iterable[int] = ()) -> Unfolded:
@@ -63,7 +57,7 @@ def unfold(message: Msg | Wire, cuts: Iterable[int] = ()) -> Unfolded:
     wire: Wire = message if isinstance(message, dict) else message.model_dump()
     writer = _Writer(wire_of(wire, MESSAGES[wire["role"]]), iter(cuts))
     writer.write()
-    return Unfolded(writer.events, sorted(writer.losses))
+    return Unfolded(writer.events, sorted(writer.losses, key=lambda loss: (loss.pointer, loss.reason)))
 
 
 class _Writer:

@@ -1,17 +1,57 @@
 """
 Dialects: pure translations between the contract and what others speak.
 
-A dialect is a module with its mapping tables on top. What a translation cannot carry is a Loss, a value
-like a finding, never a silence.
+A dialect is a module with its mapping tables on top, and a page beside it. What a translation cannot carry is a Loss, a
+value like a finding, never a silence. A dialect is loaded when it is used.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from eventfold.findings import Loss
+
+from .translation import Decoder, Dialect, Encoder, Remark, Row, Said, Unfit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["NAMES", "Decoder", "Dialect", "Encoder", "Loss", "Remark", "Row", "Said", "Unfit", "UnknownDialect", "dialect", "recognise"]
+
+#: The dialects, in the order in which `auto` asks them. The native one is called `eventfold`.
+NAMES = ("eventfold", "agentscope", "agentscope_java", "agui", "a2a", "mcp")
 
 
-class Loss(NamedTuple):
-    """Something that a translation could not carry."""
+class UnknownDialect(LookupError):
+    """A name that is no dialect."""
 
-    pointer: str  #: RFC 6901, into the value that was translated
-    reason: str
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+    def __str__(self) -> str:
+        return f"{self.name!r} is no dialect; there are {', '.join(NAMES)}"
+
+
+def dialect(name: str) -> Dialect:
+    """
+    Load a dialect.
+
+    Raises:
+        UnknownDialect: there is none of that name.
+
+    """
+    if name not in NAMES:
+        raise UnknownDialect(name)
+    return import_module(f".{name}", __name__).DIALECT
+
+
+def recognise(values: Iterable[Any]) -> Dialect | None:
+    """Tell which dialect the first values of a stream are of; None when no value says so."""
+    for value in values:
+        for name in NAMES:
+            found = dialect(name)
+            if found.recognise(value):
+                return found
+    return None

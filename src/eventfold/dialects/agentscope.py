@@ -16,16 +16,21 @@ What it adds by itself (ids and times that are absent, empty metadata) is no los
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from eventfold_models.tables import BLOCKS, CHILDREN, EVENTS, FIELDS, MESSAGES
 
+from eventfold.findings import Loss
 from eventfold.jsonvalue import copy_json, escape, is_array, is_object
 from eventfold.shape import class_of, wire_of
 
-from . import Loss
+from .eventfold import NATIVE
+from .translation import Encoder, Row, Said
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from eventfold.shape import Wire
 
 #: Fields that none of its events have; and one that only its other events have.
@@ -151,3 +156,40 @@ def _as_data(block: Wire, pointer: str, losses: list[Loss]) -> Wire:
     if written != url:
         losses.append(Loss(f"{pointer}/source/url", f"AgentScope writes it as {written!r}"))
     return {**block, "source": {**source, "url": written}}
+
+
+class _Encoder(Encoder):
+    def encode(self, event: Any) -> Iterator[Wire]:
+        said, losses = to_agentscope(event)
+        self.losses += [loss._replace(index=self.index) for loss in losses]
+        yield said
+
+
+def _write_messages(messages: Iterable[Wire]) -> Said:
+    said = [to_agentscope(message) for message in messages]
+    return Said(
+        [value for value, _ in said],
+        [loss._replace(pointer=f"/{i}{loss.pointer}") for i, (_, losses) in enumerate(said) for loss in losses],
+    )
+
+
+def _never(value: Any) -> bool:
+    del value
+    return False
+
+
+#: Its streams are recognised as the contract's own: they are the same on the wire.
+DIALECT = replace(
+    NATIVE,
+    name="agentscope",
+    title="AgentScope Python 2.0.4 to 2.0.11",
+    recognise=_never,
+    encoder=_Encoder,
+    write_messages=_write_messages,
+    mapping=(
+        Row("every event and message", "the same", "both"),
+        Row("RequestStopEvent, AllToolsDeniedEvent, SubagentExposedEvent", "CUSTOM of that name", "out", "the fields are its value"),
+        Row("ImageBlock, AudioBlock, VideoBlock", "DataBlock", "out", "with an id derived from the place"),
+        Row("ToolMsg", "Msg of role assistant", "out"),
+    ),
+)
