@@ -42,7 +42,7 @@ class Checker:
     def __init__(self, *, keep_ended: int = KEEP_ENDED, folder: Folder | None = None) -> None:
         self.folder = folder if folder is not None else Folder(keep_ended=keep_ended)
         self.folder.lifecycle.report = self._out_of_order
-        self.events = 0  #: events seen, broken ones included
+        self.events: int = 0  #: events seen, broken ones included
         self.stored: list[Wire] = []  #: messages that stood where events were expected
         self._framer = Framer()
         self._reader = EventReader()

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from eventfold_models.tables import RULES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class Severity(IntEnum):
@@ -50,7 +53,7 @@ class Loss(NamedTuple):
 
     pointer: str  #: RFC 6901, into the value that was translated
     reason: str
-    index: int | None = None  #: position of that value in its stream, from 0; None when it is no stream
+    at: int | None = None  #: position of that value in its stream, from 0; None when it is no stream
 
 
 class UnknownRule(LookupError):
@@ -88,7 +91,8 @@ SEVERITY = {rule: Severity[entry["severity"].upper()] for rule, entry in RULES.i
 class Collector:
     """Findings as they come: repeats of one rule on one key are one finding with a count."""
 
-    def __init__(self) -> None:
+    def __init__(self, rules: Mapping[str, Mapping[str, str]] = RULES) -> None:
+        self._rules = rules
         self._groups: dict[tuple[str, ...], Finding] = {}
         self._counts: dict[tuple[str, ...], int] = {}
 
@@ -112,7 +116,8 @@ class Collector:
             **place.pop("values", {}),
         }
         self._counts[key] = 1
-        self._groups[key] = Finding(rule, SEVERITY[rule], RULES[rule]["message"].format_map(values), **place)
+        entry = self._rules[rule]
+        self._groups[key] = Finding(rule, Severity[entry["severity"].upper()], entry["message"].format_map(values), **place)
 
     def __iter__(self) -> Any:
         """Give the findings by place in the stream."""

@@ -161,7 +161,7 @@ def _as_data(block: Wire, pointer: str, losses: list[Loss]) -> Wire:
 class _Encoder(Encoder):
     def encode(self, event: Any) -> Iterator[Wire]:
         said, losses = to_agentscope(event)
-        self.losses += [loss._replace(index=self.index) for loss in losses]
+        self.losses += [loss._replace(at=self.index) for loss in losses]
         yield said
 
 
