@@ -25,7 +25,7 @@ LAYERS = (
     {"fuzz"},
     {"report"},
     {"console"},
-    {"cli_fuzz"},
+    {"cli_fuzz", "cli_input", "cli_dialects"},
     {"cli"},
 )
 #: What the core must not touch: files, network, clock, randomness, logging.

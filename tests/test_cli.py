@@ -23,6 +23,7 @@ from support import RECORDINGS, ROOT, Wire, events_of, lines_of
 
 from eventfold import check_and_fold
 from eventfold.cli import main
+from eventfold.dialects import all_rules
 from eventfold.vectors import vectors
 
 if TYPE_CHECKING:
@@ -434,10 +435,12 @@ def test_a_stored_message_is_held_against_its_role(
 
 
 def test_explain_lists_and_tells_each_rule(run: Callable[..., Ran]) -> None:
-    """`explain` lists every rule with its severity; with a rule's id it tells why there is one."""
+    """`explain` lists every rule with its severity, those of the dialects last; with a rule's id it tells why there is one."""
     listed = run("explain")
-    assert [line.split()[:2] for line in listed.out.decode().splitlines()] == [[rule, entry["severity"]] for rule, entry in RULES.items()]
-    assert [line["id"] for line in run("explain", "--format", "json").lines] == list(RULES)
+    rules = all_rules()
+    assert list(rules)[: len(RULES)] == list(RULES)
+    assert [line.split()[:2] for line in listed.out.decode().splitlines()] == [[rule, entry["severity"]] for rule, entry in rules.items()]
+    assert [line["id"] for line in run("explain", "--format", "json").lines] == list(rules)
     entry = RULES["block.after-end"]
     assert all(text in run("explain", "block.after-end").out.decode() for text in (entry["title"], entry["why"], entry["severity"]))
     assert run("explain", "-f", "json", "block.after-end").lines == [{"id": "block.after-end", **entry}]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 #: What codegen.py reads and writes.
-PARTS = ("schemas", "generated", "codegen.py", "pyproject.toml", "README.md", "src/eventfold/vectors")
+PARTS = ("schemas", "generated", "codegen.py", "pyproject.toml", "README.md", "src")
 #: What pins the generator of the TypeScript part.
 NODE_PACKAGE = "tests/harnesses/typescript"
 NODE_FILES = ("package.json", "package-lock.json", ".npmrc")
@@ -24,7 +24,7 @@ NODE_FILES = ("package.json", "package-lock.json", ".npmrc")
 
 def everything() -> tuple[str, ...]:
     """Choose all targets that can be generated on this machine."""
-    return ("--only", "python", "--only", "readme", "--only", "vectors") if no_typescript() else ()
+    return ("--only", "python", "--only", "readme", "--only", "vectors", "--only", "pages") if no_typescript() else ()
 
 
 @pytest.fixture

@@ -19,19 +19,18 @@ import orjson
 import typer
 from eventfold_models.tables import RULES, WIRE_VERSION
 
+from .cli_dialects import convert, dialects, unfold
 from .cli_fuzz import fuzz, matrix, replay
+from .cli_input import NATIVE, DialectOption, Input
 from .console import CannotRun, CannotWrite, ReaderGone, Writing, complain, say, show, write
 from .findings import Severity, UnknownRule, rule_entry, worst
 from .lifecycle import KEEP_ENDED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Mapping
 
     from .check import Checker
     from .findings import Finding
-
-#: How many bytes are read at once.
-_PIECE = 1 << 20
 
 app = typer.Typer(
     add_completion=False,
@@ -103,10 +102,11 @@ def check(
         typer.Option("--format", "-f", help="How to write: for people, JSON, one document a line, or SARIF 2.1.0 for code hosts."),
     ] = CheckFormat.TEXT,
     fail_on: _FailOn = FailOn.ERROR,
+    dialect: DialectOption = NATIVE,
     keep_ended: _KeepEnded = KEEP_ENDED,
 ) -> None:
     """Say what streams and stored messages break, and where."""
-    from .check import Checker
+    from .fold import Folder
     from .report import machine
 
     checked: list[tuple[str, list[Finding], str | None]] = []
@@ -114,22 +114,22 @@ def check(
     if format is CheckFormat.JSON:
         write(machine.header(version("eventfold"), WIRE_VERSION))
     for name in files:
-        checker = Checker(keep_ended=keep_ended)
+        source = Input(name, dialect, Folder(keep_ended=keep_ended))
         error = None
         findings: list[Finding] = []
         try:
-            findings = _run(checker, name)
+            findings = source.read()
         except CannotRun as reason:
             error = str(reason)
         checked.append((name, findings if format is CheckFormat.SARIF else [], error))
-        _report_file(format, name, checker, findings, error)
+        _report_file(format, name, source.checker, findings, error)
         code = max(code, 2 if error is not None else _code(findings, fail_on))
     if format is CheckFormat.JSON:
         write(machine.footer(len(files), code))
     elif format is CheckFormat.SARIF:
         from .report.sarif import sarif
 
-        write(sarif(checked, version("eventfold")))
+        write(sarif(checked, version("eventfold"), RULES if dialect == NATIVE else _all_rules()))
     raise typer.Exit(code)
 
 
@@ -142,16 +142,17 @@ def fold(
         str | None,
         typer.Option("--onto", metavar="FILE", help="Stored messages that the stream continues: one JSON document, an array, or JSONL."),
     ] = None,
+    dialect: DialectOption = NATIVE,
     fail_on: _FailOn = FailOn.ERROR,
     keep_ended: _KeepEnded = KEEP_ENDED,
 ) -> None:
     """Print the message of each reply. What is wrong with the stream goes to standard error."""
-    from .check import Checker
     from .fold import Folder, UnknownReply
 
     folder = Folder.from_messages(_stored(onto), keep_ended=keep_ended) if onto else Folder(keep_ended=keep_ended)
-    checker = Checker(folder=folder)
-    findings = _run(checker, file)
+    source = Input(file, dialect, folder)
+    findings = source.read()
+    checker = source.checker
     if checker.stored and not checker.events:
         message = f"{file} holds messages, not events: there is nothing to fold"
         raise CannotRun(message)
@@ -179,15 +180,16 @@ def explain(
     format: _Format = Format.TEXT,  # noqa: A002  the option's name
 ) -> None:
     """Say what a rule means, why it exists and what a fold does all the same."""
+    rules = _all_rules()
     if rule is None:
-        for name, entry in RULES.items():
+        for name, entry in rules.items():
             if format is Format.JSON:
                 write(orjson.dumps({"id": name, **entry}) + b"\n")
             else:
                 say(f"{name:36} {entry['severity']:8} {entry['title']}")
         return
     try:
-        entry = rule_entry(rule)
+        entry = rule_entry(rule, rules)
     except UnknownRule as error:
         raise CannotRun(str(error)) from None
     if format is Format.JSON:
@@ -242,6 +244,9 @@ def vectors(
     say(f"{len(listed)} vectors in {to}")
 
 
+app.command()(unfold)
+app.command()(convert)
+app.command()(dialects)
 app.command()(fuzz)
 app.command()(replay)
 app.command()(matrix)
@@ -285,27 +290,10 @@ def _ended() -> int:
     return code if isinstance(code, int) else 0
 
 
-def _run(checker: Checker, name: str) -> list[Finding]:
-    """
-    Check a file.
+def _all_rules() -> Mapping[str, Mapping[str, str]]:
+    from .dialects import all_rules
 
-    Raises:
-        CannotRun: it cannot be read, or holds neither an event nor a message.
-
-    """
-    size = 0
-    for piece in _pieces(name):
-        size += len(piece)
-        checker.feed(piece)
-    findings = checker.finish()
-    if not size:
-        message = f"{name} is empty"
-        raise CannotRun(message)
-    if not checker.events and not checker.stored:
-        reason = f" ({findings[0].rule}: {findings[0].message})" if findings else ""
-        message = f"{name} holds no event{reason}"
-        raise CannotRun(message)
-    return findings
+    return all_rules()
 
 
 def _report_file(form: CheckFormat, name: str, checker: Checker, findings: list[Finding], error: str | None) -> None:
@@ -323,41 +311,17 @@ def _report_file(form: CheckFormat, name: str, checker: Checker, findings: list[
         complain(error)
 
 
-def _pieces(name: str) -> Iterator[bytes]:
-    """Read a file or standard input piece by piece. Raises CannotRun."""
-    if name == "-":
-        # What has arrived is read at once: a pipe may be a live stream.
-        if not sys.stdin:
-            message = "standard input is closed"
-            raise CannotRun(message)
-        try:
-            while piece := os.read(sys.stdin.fileno(), _PIECE):
-                yield piece
-        except OSError as error:
-            message = f"standard input cannot be read: {error.strerror}"
-            raise CannotRun(message) from None
-        return
-    try:
-        with Path(name).open("rb") as stream:
-            while piece := stream.read(_PIECE):
-                yield piece
-    except OSError as error:
-        what = "is a directory; give files" if Path(name).is_dir() else f"cannot be read: {error.strerror}"
-        message = f"{name} {what}"
-        raise CannotRun(message) from None
-
-
 def _stored(name: str) -> list[dict[str, Any]]:
     """Read stored messages. Raises CannotRun."""
-    from .check import Checker
+    from .fold import Folder
 
-    checker = Checker()
-    broken = [finding for finding in _run(checker, name) if finding.severity is Severity.ERROR]
-    if broken or not checker.stored:
+    source = Input(name, NATIVE, Folder())
+    broken = [finding for finding in source.read() if finding.severity is Severity.ERROR]
+    if broken or not source.checker.stored:
         reason = f"{broken[0].rule}: {broken[0].message}" if broken else "it holds events"
         message = f"{name} holds no messages that can be continued ({reason})"
         raise CannotRun(message)
-    return checker.stored
+    return source.checker.stored
 
 
 def _code(findings: list[Finding], fail_on: FailOn) -> int:

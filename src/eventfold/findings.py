@@ -57,7 +57,7 @@ class Loss(NamedTuple):
 
 
 class UnknownRule(LookupError):
-    """A rule id that rules.json does not have."""
+    """A rule id that no catalogue has."""
 
     def __init__(self, name: str, nearest: str | None) -> None:
         super().__init__(name)
@@ -69,20 +69,20 @@ class UnknownRule(LookupError):
         return f"{self.name!r} is not a rule.{hint} `eventfold explain` lists them."
 
 
-def rule_entry(name: str) -> dict[str, str]:
+def rule_entry(name: str, rules: Mapping[str, Mapping[str, str]] = RULES) -> Mapping[str, str]:
     """
-    Give a rule's entry of rules.json.
+    Give a rule's entry of rules.json, or of a catalogue that holds more.
 
     Raises:
         UnknownRule: there is none; names the nearest.
 
     """
     try:
-        return RULES[name]
+        return rules[name]
     except KeyError:
         from difflib import get_close_matches  # noqa: PLC0415  only for a mistake
 
-        raise UnknownRule(name, next(iter(get_close_matches(name, RULES, 1)), None)) from None
+        raise UnknownRule(name, next(iter(get_close_matches(name, rules, 1)), None)) from None
 
 
 SEVERITY = {rule: Severity[entry["severity"].upper()] for rule, entry in RULES.items()}

@@ -10,17 +10,33 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from eventfold_models.tables import RULES
+
 from eventfold.findings import Loss
 
 from .translation import Decoder, Dialect, Encoder, Remark, Row, Said, Unfit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
-__all__ = ["NAMES", "Decoder", "Dialect", "Encoder", "Loss", "Remark", "Row", "Said", "Unfit", "UnknownDialect", "dialect", "recognise"]
+__all__ = [
+    "NAMES",
+    "Decoder",
+    "Dialect",
+    "Encoder",
+    "Loss",
+    "Remark",
+    "Row",
+    "Said",
+    "Unfit",
+    "UnknownDialect",
+    "all_rules",
+    "dialect",
+    "recognise",
+]
 
 #: The dialects, in the order in which `auto` asks them. The native one is called `eventfold`.
-NAMES = ("eventfold", "agentscope", "agentscope_java", "agui", "a2a", "mcp")
+NAMES = ("eventfold", "agentscope")
 
 
 class UnknownDialect(LookupError):
@@ -45,6 +61,11 @@ def dialect(name: str) -> Dialect:
     if name not in NAMES:
         raise UnknownDialect(name)
     return import_module(f".{name}", __name__).DIALECT
+
+
+def all_rules() -> dict[str, Mapping[str, str]]:
+    """Give the rules of the contract and those of every dialect."""
+    return {**RULES, **{name: entry for each in NAMES for name, entry in dialect(each).rules.items()}}
 
 
 def recognise(values: Iterable[Any]) -> Dialect | None:

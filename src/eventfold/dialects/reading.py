@@ -86,9 +86,7 @@ class DialectChecker(Checker):
         for event in events:
             self._apply(event, index)
         for rule, detail, pointer, related in self._decoder.remarks:
-            self._collector.add(
-                rule, (detail,), index=index, line=self._line, pointer=pointer, related=related, values={"detail": detail}
-            )
+            self._collector.add(rule, (detail,), index=index, line=self._line, pointer=pointer, related=related, values={"detail": detail})
 
     def _take_messages(self) -> None:
         if self.dialect.read_messages is None:

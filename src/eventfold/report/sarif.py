@@ -1,7 +1,7 @@
 """
 Findings as SARIF 2.1.0, the form that code hosts and editors show.
 
-Law: rules, their titles and reasons come from schemas/rules.json; a finding's place is its file and line.
+Law: rules, their titles and reasons come from schemas/rules.json and from the dialects; a finding's place is its file and line.
 """
 
 from __future__ import annotations
@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import orjson
-from eventfold_models.tables import RULES
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from eventfold.findings import Finding
 
 _LEVELS = {"error": "error", "warning": "warning", "note": "note"}
 
 
-def sarif(found: list[tuple[str, list[Finding], str | None]], version: str) -> bytes:
+def sarif(found: list[tuple[str, list[Finding], str | None]], version: str, catalogue: Mapping[str, Mapping[str, str]]) -> bytes:
     """Write the findings of files: name, findings, and why it could not be checked, if it could not."""
-    names = list(RULES)
+    names = list(catalogue)
     rules = [
         {
             "id": name,
@@ -28,7 +29,7 @@ def sarif(found: list[tuple[str, list[Finding], str | None]], version: str) -> b
             "fullDescription": {"text": entry["why"]},
             "defaultConfiguration": {"level": _LEVELS[entry["severity"]]},
         }
-        for name, entry in RULES.items()
+        for name, entry in catalogue.items()
     ]
     results = [_result(source, finding, names) for source, findings, _ in found for finding in findings]
     errors = [{"level": "error", "message": {"text": _text(error)}} for _, _, error in found if error is not None]
