@@ -13,9 +13,9 @@ from eventfold_models.tables import RULES
 
 from eventfold.check import Checker
 from eventfold.findings import Collector
-from eventfold.jsonvalue import is_array, is_object
+from eventfold.jsonvalue import is_object
 from eventfold.stored import check_message
-from eventfold.wire import Framer
+from eventfold.wire import DONE, Framer
 from eventfold.wire.json_text import Unreadable, parse
 
 from . import recognise
@@ -66,6 +66,10 @@ class DialectChecker(Checker):
         for line, data in frames:
             self._line = line
             self._say_problems()
+            if data.strip() == DONE:
+                self._decoder.remarks.clear()
+                self._take(self._decoder.done(), self.events)
+                continue
             try:
                 value, repairs = parse(data)
             except Unreadable as error:
@@ -141,7 +145,7 @@ class Recogniser:
                 value, _ = parse(data)
             except Unreadable:
                 continue
-            self.found = recognise(value if is_array(value) else [value])
+            self.found = recognise([value])
             if self.found is not None:
                 return True
         return False

@@ -91,6 +91,11 @@ class Decoder:
         """Translate a value. Raises Unfit."""
         raise NotImplementedError
 
+    def done(self) -> Iterator[Any]:
+        """Translate the text [DONE], with which some providers end a stream."""
+        self.remark("wire.done-marker", "the stream ends with [DONE]")
+        return iter(())
+
     def end(self) -> Iterator[Any]:
         """Translate the end."""
         return iter(())

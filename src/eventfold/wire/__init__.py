@@ -6,10 +6,11 @@ Sans-io: bytes are fed, cut anywhere, and events come out. Nothing is raised for
 
 from .framing import MAX_LENGTH, Framer, Problem
 from .json_text import TOO_DEEP
-from .reader import EventReader, InvalidEvent, Remark, StoredMessage, read_event
+from .reader import DONE, EventReader, InvalidEvent, Remark, StoredMessage, read_event
 from .sse import SSEDecoder
 
 __all__ = [
+    "DONE",
     "MAX_LENGTH",
     "TOO_DEEP",
     "EventReader",
