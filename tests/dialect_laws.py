@@ -11,6 +11,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from eventfold_models.tables import EVENTS
+
 from eventfold import Folder, read_event
 from eventfold.jsonvalue import copy_json, escape, is_array, is_object
 
@@ -32,10 +34,10 @@ class Journey(NamedTuple):
 
 
 def encoded(dialect: Dialect, events: Iterable[Wire]) -> tuple[list[Wire], list[Loss]]:
-    """Say events in a dialect. The values go through JSON text, as they would."""
+    """Say events in a dialect, those of unknown types left out, as the fold does. The values go through JSON text, as they would."""
     assert dialect.encoder is not None
     encoder = dialect.encoder()
-    out = [value for event in events for value in encoder.feed(read_event(event))]
+    out = [value for event in events if event["type"] in EVENTS for value in encoder.feed(read_event(event))]
     out += encoder.finish()
     return json.loads(json.dumps(out)), encoder.losses
 
@@ -66,7 +68,10 @@ def folded(events: Iterable[Any]) -> list[Wire]:
     """Fold events, structs or dicts, to messages."""
     folder = Folder()
     for event in events:
-        folder.feed(read_event(event) if is_object(event) else event)
+        if not is_object(event):
+            folder.feed(event)
+        elif event["type"] in EVENTS:
+            folder.feed(read_event(event))
     return folder.snapshots()
 
 

@@ -38,14 +38,14 @@ def is_native(value: Any) -> bool:
     """Tell whether a value is an event or a message of the contract."""
     if not is_object(value):
         return False
-    event = value.get("type") in EVENTS and "created_at" in value
-    return event or (value.get("role") in MESSAGES and "created_at" in value and is_array(value.get("content")))
+    event = str(value.get("type")) in EVENTS
+    return "created_at" in value and (event or (str(value.get("role")) in MESSAGES and is_array(value.get("content"))))
 
 
 def _read_messages(value: Any) -> Said:
     messages = value if is_array(value) else [value]
     for message in messages:
-        if not is_object(message) or message.get("role") not in MESSAGES:
+        if not is_object(message) or str(message.get("role")) not in MESSAGES:
             raise Unfit(UNFIT, "a message is a JSON object with a role")
     return Said([copy_json(message) for message in messages], [])
 

@@ -1,0 +1,156 @@
+"""
+The laws that hold for every dialect, whichever it is.
+
+A decoder takes whatever JSON there is and an encoder whatever stream, and neither raises; a dialect is recognised by what it
+writes itself, and by no other; what is said about it (tables, rules, pages) has the form that it promises.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from dialect_laws import decoded, encoded, folded, journey, outside, patterns_of
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from support import RECORDINGS, ROOT, Wire, events_of, recording_name
+
+from eventfold import InvalidEvent, read_event
+from eventfold.dialects import NAMES, Dialect, UnknownDialect, all_rules, dialect, recognise
+from eventfold.dialects.reading import DialectChecker, Recogniser
+from eventfold.fuzz.breaking import broken_streams
+from eventfold.fuzz.strategies import streams
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DIALECTS = [dialect(name) for name in NAMES]
+READ = [each for each in DIALECTS if each.decoder is not None]
+WRITTEN = [each for each in DIALECTS if each.encoder is not None]
+TWO_WAY = [each for each in READ if each.encoder is not None]
+#: AgentScope's streams are those of the contract: there is nothing to tell them apart by.
+TOLD_APART = [each for each in WRITTEN if each.name != "agentscope"]
+
+arbitrary = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.sampled_from(("assistant", "TEXT_MESSAGE_START", "text")),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.text(max_size=5) | st.sampled_from(("type", "role", "content", "id", "messageId", "delta", "result", "jsonrpc", "choices")),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+def is_readable(event: Wire) -> bool:
+    """Tell whether an event is one of the contract, whatever its place in the stream."""
+    try:
+        read_event(event)
+    except InvalidEvent:
+        return False
+    return True
+
+
+def named(each: Dialect) -> str:
+    """Name a parameter."""
+    return each.name
+
+
+@pytest.mark.parametrize("each", READ, ids=named)
+@given(values=st.lists(arbitrary, max_size=4))
+def test_a_decoder_takes_whatever_json_there_is(each: Dialect, values: list[Any]) -> None:
+    """Nothing is raised, whatever arrives; what is said about it is in the catalogue of rules and of losses."""
+    _, losses, remarks = decoded(each, values)
+    assert {remark.rule for remark in remarks} <= set(all_rules())
+    assert {loss.reason for loss in losses} <= set(each.losses)
+
+
+@pytest.mark.parametrize("each", READ, ids=named)
+@given(data=st.lists(arbitrary, max_size=3), tail=st.binary(max_size=20))
+def test_bytes_in_a_dialect_are_judged_and_never_raise(each: Dialect, data: list[Any], tail: bytes) -> None:
+    """`check` in a dialect gives findings for any bytes, and a message for each reply that began."""
+    checker = DialectChecker(each)
+    checker.feed(b"".join(json.dumps(value).encode() + b"\n" for value in data) + tail)
+    checker.finish()
+    assert len(checker.folder.snapshots()) == checker.folder.lifecycle.starts
+
+
+@pytest.mark.parametrize("each", WRITTEN, ids=named)
+@given(stream=broken_streams())
+def test_an_encoder_takes_whatever_stream_there_is(each: Dialect, stream: list[Wire]) -> None:
+    """What a broken stream is said to be in a dialect is JSON, and its losses are in the catalogue."""
+    readable = [event for event in stream if is_readable(event)]
+    out, losses = encoded(each, readable)
+    assert all(json.loads(json.dumps(value)) == value for value in out)
+    assert each.name == "agentscope" or {loss.reason for loss in losses} <= set(each.losses)
+
+
+@pytest.mark.parametrize("each", TWO_WAY, ids=named)
+@pytest.mark.parametrize("path", RECORDINGS, ids=recording_name)
+def test_a_recorded_stream_goes_out_and_comes_back(each: Dialect, path: Path) -> None:
+    """The message of a real agent's stream comes back equal outside the losses that were reported."""
+    stream = events_of(path)
+    out = journey(each, stream)
+    lost = set[str]() if each.name == "agentscope" else patterns_of(each, out.losses)
+    wanted, given_back = outside(folded(stream), lost), outside(folded(out.back), lost)
+    assert given_back == wanted
+
+
+@pytest.mark.parametrize("each", TOLD_APART, ids=named)
+@given(stream=streams())
+def test_a_dialect_is_recognised_by_what_it_writes(each: Dialect, stream: list[Wire]) -> None:
+    """The first values of an encoded stream tell its dialect."""
+    out, _ = encoded(each, stream)
+    found = recognise(out)
+    assert found is None if not out else found is not None and found.name == each.name
+
+
+@pytest.mark.parametrize("path", RECORDINGS, ids=recording_name)
+def test_the_native_dialect_is_recognised_from_bytes(path: Path) -> None:
+    """The recognition needs the first event only, and no more of it than its line."""
+    recogniser = Recogniser()
+    first = path.read_bytes().splitlines(keepends=True)[0]
+    assert recogniser.feed(first)
+    assert recogniser.found is not None
+    assert recogniser.found.name == "eventfold"
+
+
+@given(st.lists(arbitrary, max_size=4))
+def test_nothing_is_recognised_as_two_dialects(values: list[Any]) -> None:
+    """At most one dialect claims a value; asking does not raise."""
+    for value in values:
+        assert len([each.name for each in DIALECTS if each.recognise(value)]) <= 1
+
+
+@pytest.mark.parametrize("each", DIALECTS, ids=named)
+def test_what_is_said_about_a_dialect_has_its_form(each: Dialect) -> None:
+    """Rules have the form of rules.json, rows a direction, losses patterns of pointers, and there is a page with an example."""
+    form: Any = json.loads((ROOT / "schemas/meta/rules.json").read_text("utf-8"))
+    validator: Any = Draft202012Validator(form)
+    assert list(validator.iter_errors({"version": "1.0", "rules": dict(each.rules)})) == []
+    assert {row.way for row in each.mapping} <= {"both", "out", "in"}
+    assert all(pattern.startswith("/") for patterns in each.losses.values() for pattern in patterns)
+    if each.name != "eventfold":
+        page = (ROOT / f"src/eventfold/dialects/{each.name}.md").read_text("utf-8")
+        assert page.startswith("# ")
+        assert "```" in page
+        assert each.mapping != ()
+
+
+def test_an_unknown_dialect_is_named_with_those_that_are_there() -> None:
+    """The exception says what can be asked for."""
+    with pytest.raises(UnknownDialect, match="'klingon' is no dialect; there are eventfold, agentscope"):
+        dialect("klingon")
+
+
+def test_a_number_that_json_cannot_hold_is_a_finding() -> None:
+    """NaN in the text costs its value alone."""
+    checker = DialectChecker(dialect("eventfold"))
+    checker.feed(f'{{"type": {math.nan}}}\n'.encode())
+    assert [finding.rule for finding in checker.finish()] == ["wire.not-json"]
