@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from enum import StrEnum
 from importlib.resources import files
-from itertools import repeat
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
@@ -15,15 +14,12 @@ import typer
 from .cli_input import AUTO, NATIVE, DialectOption, Input, dialect_of, grouped
 from .console import CannotRun, complain, say, write
 from .findings import Severity
-from .fold import Folder
-from .jsonvalue import is_array
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
-    from .dialects import Dialect, Encoder, Loss
+    from .dialects import Loss
     from .findings import Finding
-    from .shape import Wire
 
 
 class Form(StrEnum):
@@ -38,18 +34,6 @@ class As(StrEnum):
 
     STREAM = "stream"
     MESSAGES = "messages"
-
-
-class _Tapped(Folder):
-    """A folder that shows each event to somebody when it has applied it."""
-
-    def __init__(self, show: Callable[[Any], None]) -> None:
-        super().__init__()
-        self._show = show
-
-    def feed(self, event: Any) -> None:
-        super().feed(event)
-        self._show(event)
 
 
 def convert(
@@ -68,6 +52,9 @@ def convert(
 
     Values are written as they come. What is wrong with the input and what could not be carried goes to standard error.
     """
+    from .dialects.writing import TappedFolder, Writer
+    from .fold import Folder
+
     target = dialect_of(to)
     as_stream = target.encoder is not None and written_as is not As.MESSAGES
     if written_as is As.STREAM and target.encoder is None:
@@ -76,8 +63,8 @@ def convert(
     if not as_stream and target.write_messages is None:
         message = f"{to} has no messages to write" if target.encoder is not None else f"{to} can only be read"
         raise CannotRun(message)
-    output = _Output(target, form)
-    read = Input(file, source, _Tapped(output.event) if as_stream else Folder())
+    output = Writer(target, _written(form))
+    read = Input(file, source, TappedFolder(output.event) if as_stream else Folder())
     findings = read.read()
     losses = [*read.losses]
     stored = read.checker.stored
@@ -104,12 +91,15 @@ def unfold(
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 when anything is lost.")] = False,
 ) -> None:
     """Print events that fold to the messages. What no event carries goes to standard error."""
+    from .dialects.writing import Writer
+    from .fold import Folder
+
     read = Input(file, dialect, Folder())
     findings = read.read()
     if not read.checker.stored:
         message = f"{file} holds events, not messages: `eventfold fold` makes messages of them"
         raise CannotRun(message)
-    output = _Output(dialect_of(NATIVE), Form.JSONL)
+    output = Writer(dialect_of(NATIVE), _written(Form.JSONL))
     losses = [*read.losses, *output.unfolded(read.checker.stored, cut)]
     sys.stdout.flush()
     _report(file, findings, losses)
@@ -147,51 +137,11 @@ def dialects(
                 say(f"{'':16} loses: {reason}")
 
 
-class _Output:
-    """Writes what a dialect makes of events or messages, as they come."""
-
-    def __init__(self, target: Dialect, form: Form) -> None:
-        self._target = target
-        self._form = form
-        self._encoder: Encoder | None = target.encoder() if target.encoder is not None else None
-
-    def event(self, event: Any) -> None:
-        """Write an event."""
-        if self._encoder is not None:
-            self._write(self._encoder.feed(event))
-
-    def messages(self, messages: Iterable[Wire]) -> list[Loss]:
-        """Write messages. Gives what is lost."""
-        if self._target.write_messages is None:
-            return []
-        value, losses = self._target.write_messages(messages)
-        self._write(value if is_array(value) else [value])
-        return losses
-
-    def unfolded(self, messages: Iterable[Wire], cut: int | None = None) -> list[Loss]:
-        """Write the events of messages. Gives what no event carries."""
-        from .unfold import unfold as unfold_message
-
-        losses: list[Loss] = []
-        for i, message in enumerate(messages):
-            events, lost = unfold_message(message, () if cut is None else repeat(cut))
-            losses += [loss._replace(pointer=f"/{i}{loss.pointer}") for loss in lost]
-            for event in events:
-                self.event(event)
-        return losses
-
-    def finish(self) -> list[Loss]:
-        """Write what is left at the end. Gives what the encoder lost."""
-        if self._encoder is None:
-            return []
-        self._write(self._encoder.finish())
-        return self._encoder.losses
-
-    def _write(self, values: Iterable[Any]) -> None:
-        start, end = (b"data: ", b"\n\n") if self._form is Form.SSE else (b"", b"\n")
-        for value in values:
-            # Not orjson: it refuses integers beyond 64 bits, which a producer's own data may hold.
-            write(start + msgspec.json.encode(value) + end)
+def _written(form: Form) -> Callable[[Any], None]:
+    """Choose how to write a value."""
+    start, end = (b"data: ", b"\n\n") if form is Form.SSE else (b"", b"\n")
+    # Not orjson: it refuses integers beyond 64 bits, which a producer's own data may hold.
+    return lambda value: write(start + msgspec.json.encode(value) + end)
 
 
 def _report(name: str, findings: list[Finding], losses: list[Loss]) -> None:
