@@ -1,0 +1,331 @@
+"""
+Each event of ours as a Java event, without looking at others: a table of forms, read and written by one loop.
+
+Law: read(write(event)) is the event. What the Java class has no field for stands in the metadata below our own key, with the id
+of the reply, since Java changes its replyId with every phase.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+from eventfold_models import structs
+from eventfold_models.tables import EVENTS
+
+from eventfold.dialects.translation import NAMESPACE, UNFIT, Unfit, fields_of
+from eventfold.jsonvalue import copy_json, is_object
+from eventfold.wire import InvalidEvent
+
+from .blocks import (
+    MEDIA_TYPES,
+    RESULT_STATES,
+    choice_of,
+    list_of,
+    object_of,
+    read_block,
+    read_source,
+    text_of,
+    write_block,
+    write_source,
+)
+from .patch import applied, difference
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from eventfold.shape import Wire
+
+#: The largest int that Java reads.
+LARGEST = 2**31 - 1
+REASONS = (
+    "MODEL_STOP",
+    "TOOL_CALLS",
+    "STRUCTURED_OUTPUT",
+    "TOOL_SUSPENDED",
+    "REASONING_STOP_REQUESTED",
+    "ACTING_STOP_REQUESTED",
+    "PERMISSION_ASKING",
+    "MIDDLEWARE_STOP_REQUESTED",
+    "ALL_TOOLS_DENIED",
+    "INTERRUPTED",
+    "MAX_ITERATIONS",
+)
+#: What REQUEST_STOP means when it gives no reason.
+STOPPED = "MIDDLEWARE_STOP_REQUESTED"
+
+
+class Column(NamedTuple):
+    """A field of ours, the field of theirs, and how one is made of the other. `write` gives what replaces an absent value."""
+
+    ours: str
+    theirs: str
+    read: Callable[[Any, str], Any] = text_of
+    write: Callable[[Any], Any] = copy_json
+
+
+class Form(NamedTuple):
+    """The Java event that stands for one of ours."""
+
+    type: str
+    columns: tuple[Column, ...]
+    #: What makes fields of several at once; gives (fields of ours) and (fields of theirs).
+    read: Callable[[Wire], Wire] | None = None
+    write: Callable[[Wire], Wire] | None = None
+
+
+def _number(value: Any, pointer: str) -> int | None:
+    if value is None or (isinstance(value, int) and not isinstance(value, bool)):
+        return value
+    if isinstance(value, float) and abs(value) <= LARGEST:
+        return int(value)
+    raise Unfit(UNFIT, "a number is expected", pointer)
+
+
+def _limited(value: Any) -> int:
+    return max(0, min(int(value or 0), LARGEST))
+
+
+def _blocks(value: Any, pointer: str) -> list[Wire]:
+    return [read_block(block, f"{pointer}/{i}", f"{pointer}/{i}") for i, block in enumerate(list_of(value, pointer))]
+
+
+def _written(blocks: list[Wire]) -> list[Wire]:
+    return [write_block(block, f"/{i}") for i, block in enumerate(blocks)]
+
+
+def _confirmations(value: Any, pointer: str) -> list[Wire]:
+    read: list[Wire] = []
+    for i, item in enumerate(list_of(value, pointer)):
+        place = f"{pointer}/{i}"
+        answer = object_of(item, place) or {}
+        if answer.get("toolCall") is None:
+            raise Unfit(UNFIT, "an answer names its tool call", f"{place}/toolCall")
+        call = read_block(answer["toolCall"], f"{place}/toolCall", place)
+        rules = {"rules": copy_json(answer["rules"])} if answer.get("rules") is not None else {}
+        read.append({"confirmed": answer.get("confirmed") in {True, "true"}, "tool_call": call, **rules})
+    return read
+
+
+def _write_confirmations(answers: list[Wire]) -> list[Wire]:
+    return [
+        {
+            "confirmed": answer["confirmed"],
+            "toolCall": write_block(answer["tool_call"], ""),
+            "rules": [_write_rule(rule) for rule in answer["rules"]] if answer.get("rules") is not None else None,
+        }
+        for answer in answers
+    ]
+
+
+def _write_rule(rule: Wire) -> Wire:
+    return {key: rule[key] for key in ("tool_name", "rule_content", "behavior", "source")}
+
+
+def _reason(value: Any, pointer: str) -> str:
+    return choice_of(value, pointer, REASONS, STOPPED)
+
+
+def _state(value: Any, pointer: str) -> str | None:
+    return None if value is None else choice_of(value, pointer, RESULT_STATES, "")
+
+
+def _read_usage(value: Wire) -> Wire:
+    usage = object_of(value.get("usage"), "/usage") or {}
+    names = {"input_tokens": "inputTokens", "output_tokens": "outputTokens", "cache_input_tokens": "cachedTokens"}
+    counts = {ours: _number(usage.get(theirs), f"/usage/{theirs}") or 0 for ours, theirs in names.items()}
+    return {**counts, "cache_creation_input_tokens": 0, "finished_reason": "completed"}
+
+
+def _write_usage(event: Wire) -> Wire:
+    usage = {
+        "inputTokens": _limited(event["input_tokens"]),
+        "outputTokens": _limited(event["output_tokens"]),
+        "cachedTokens": _limited(event.get("cache_input_tokens")),
+        "time": 0.0,
+    }
+    return {"usage": usage}
+
+
+def _read_part(value: Wire) -> Wire:
+    block = value.get("data")
+    if not is_object(block):
+        raise Unfit(UNFIT, "a data delta holds a block", "/data")
+    source = read_source(block.get("source"), "/data/source", MEDIA_TYPES.get(str(block.get("type")), MEDIA_TYPES["data"]))
+    content = "url" if source["type"] == "url" else "data"
+    return {"block_id": text_of(block.get("id"), "/data/id"), "media_type": source["media_type"], content: source[content]}
+
+
+def _write_part(event: Wire) -> Wire:
+    content = "url" if "url" in event else "data"
+    kind = "url" if content == "url" else "base64"
+    source = write_source({"type": kind, content: event[content], "media_type": event["media_type"]})
+    return {"data": {"type": "data", "source": source, "id": event["block_id"]}}
+
+
+def _hint(value: Any, pointer: str) -> str:
+    return text_of(value, pointer) or ""
+
+
+def _write_hint(hint: Any) -> str:
+    return hint if isinstance(hint, str) else "".join(part["text"] for part in hint if part["type"] == "text")
+
+
+_REPLY = Column("reply_id", "replyId")
+_BLOCK = (_REPLY, Column("block_id", "blockId"))
+_GROWS = (*_BLOCK, Column("delta", "delta"))
+_CALL = (_REPLY, Column("tool_call_id", "toolCallId"))
+_NAMED = (*_CALL, Column("tool_call_name", "toolCallName"))
+_CALLS = Column("tool_calls", "toolCalls", _blocks, _written)
+
+FORMS: dict[type[msgspec.Struct], Form] = {
+    structs.ReplyStartEvent: Form("AGENT_START", (Column("session_id", "sessionId"), _REPLY, Column("name", "name"), Column("role", "role"))),
+    structs.ReplyEndEvent: Form("AGENT_END", (_REPLY,)),
+    structs.ModelCallStartEvent: Form("MODEL_CALL_START", (_REPLY,)),
+    structs.ModelCallEndEvent: Form("MODEL_CALL_END", (_REPLY,), _read_usage, _write_usage),
+    structs.TextBlockStartEvent: Form("TEXT_BLOCK_START", _BLOCK),
+    structs.TextBlockDeltaEvent: Form("TEXT_BLOCK_DELTA", _GROWS),
+    structs.TextBlockEndEvent: Form("TEXT_BLOCK_END", _BLOCK),
+    structs.ThinkingBlockStartEvent: Form("THINKING_BLOCK_START", _BLOCK),
+    structs.ThinkingBlockDeltaEvent: Form("THINKING_BLOCK_DELTA", _GROWS),
+    structs.ThinkingBlockEndEvent: Form("THINKING_BLOCK_END", _BLOCK),
+    structs.DataBlockStartEvent: Form("DATA_BLOCK_START", _BLOCK),
+    structs.DataBlockDeltaEvent: Form("DATA_BLOCK_DELTA", (*_BLOCK, Column("data", "delta"))),
+    structs.DataBlockEndEvent: Form("DATA_BLOCK_END", _BLOCK),
+    structs.HintBlockEvent: Form("HINT_BLOCK", (*_BLOCK, Column("source", "hintSource"), Column("hint", "hint", _hint, _write_hint))),
+    structs.ToolCallStartEvent: Form("TOOL_CALL_START", _NAMED),
+    structs.ToolCallDeltaEvent: Form("TOOL_CALL_DELTA", (*_CALL, Column("delta", "delta"))),
+    structs.ToolCallEndEvent: Form("TOOL_CALL_END", _CALL),
+    structs.ToolResultStartEvent: Form("TOOL_RESULT_START", _NAMED),
+    structs.ToolResultTextDeltaEvent: Form("TOOL_RESULT_TEXT_DELTA", (*_CALL, Column("delta", "delta"))),
+    structs.ToolResultDataDeltaEvent: Form("TOOL_RESULT_DATA_DELTA", _CALL, _read_part, _write_part),
+    structs.ToolResultEndEvent: Form("TOOL_RESULT_END", (*_CALL, Column("state", "state", _state))),
+    structs.ExceedMaxItersEvent: Form(
+        "EXCEED_MAX_ITERS",
+        (_REPLY, Column("max_iters", "maxIters", _number, _limited), Column("current_iter", "currentIter", _number, _limited)),
+    ),
+    structs.RequireUserConfirmEvent: Form("REQUIRE_USER_CONFIRM", (_REPLY, _CALLS)),
+    structs.RequireExternalExecutionEvent: Form("REQUIRE_EXTERNAL_EXECUTION", (_REPLY, _CALLS)),
+    structs.UserConfirmResultEvent: Form(
+        "USER_CONFIRM_RESULT", (_REPLY, Column("confirm_results", "confirmResults", _confirmations, _write_confirmations))
+    ),
+    structs.ExternalExecutionResultEvent: Form(
+        "EXTERNAL_EXECUTION_RESULT", (_REPLY, Column("execution_results", "toolResults", _blocks, _written))
+    ),
+    structs.RequestStopEvent: Form("REQUEST_STOP", (Column("reason", "reason"), Column("generate_reason", "generateReason", _reason))),
+    structs.SubagentExposedEvent: Form(
+        "SUBAGENT_EXPOSED",
+        (Column("subagent_id", "subagentId"), Column("agent_id", "agentId"), Column("session_id", "sessionId"), Column("label", "label")),
+    ),
+    structs.AllToolsDeniedEvent: Form("ALL_TOOLS_DENIED", (Column("denied_tool_calls", "deniedToolCalls", _blocks, _written),)),
+    structs.CustomEvent: Form("CUSTOM", (Column("name", "name"), Column("value", "value", object_of))),
+}
+#: Ours that go out as CUSTOM: Java has no USER_INTERRUPT, and 2.0.0 cannot read its own ALL_TOOLS_DENIED.
+AS_CUSTOM = frozenset({structs.UserInterruptEvent, structs.AllToolsDeniedEvent})
+#: The class of ours for each Java event; AGENT_RESULT has none.
+BY_TYPE = {form.type: kind for kind, form in FORMS.items()}
+RESULT = "AGENT_RESULT"
+TYPES = frozenset({*BY_TYPE, RESULT})
+_COMMON = {"type", "id", "createdAt", "source", "metadata"}
+#: Fields that a Java event has besides its columns.
+_BESIDES = {"MODEL_CALL_END": {"usage"}, "TOOL_RESULT_DATA_DELTA": {"data"}, "TOOL_CALL_DELTA": {"toolCallName"}, "TOOL_CALL_END": {"toolCallName"}}
+_NAMES_TOO = {"TOOL_RESULT_TEXT_DELTA", "TOOL_RESULT_DATA_DELTA", "TOOL_RESULT_END"}
+
+
+def read_fields(kind: type[msgspec.Struct], value: Wire) -> Wire:
+    """Read a Java event's fields as those of a class of ours, without id, time, source and metadata; absent ones are None. Raises Unfit."""
+    form = FORMS[kind]
+    fields = {column.ours: column.read(value.get(column.theirs), f"/{column.theirs}") for column in form.columns}
+    return fields if form.read is None else {**fields, **form.read(value)}
+
+
+def unknown_in(value: Wire) -> Wire:
+    """Give the fields that no class of Java has."""
+    kind = value["type"]
+    known = _COMMON | {column.theirs for column in FORMS[BY_TYPE[kind]].columns} if kind in BY_TYPE else _COMMON | {"result"}
+    known |= _BESIDES.get(kind, set()) | ({"toolCallName"} if kind in _NAMES_TOO else set())
+    return {key: copy_json(item) for key, item in value.items() if key not in known and item is not None}
+
+
+def write_event(event: Any, **known: Any) -> Wire:
+    """Write an event of the engine. `known` are fields that other events have told, such as the name of a call."""
+    wire = fields_of(event)
+    kind: type[msgspec.Struct] = type(event)
+    given = {key: item for key, item in known.items() if item is not None}
+    said = _write_custom(wire, kind, given) if kind in AS_CUSTOM else _write(wire, kind, given)
+    carried = {"type": wire["type"]} if kind in AS_CUSTOM else {}
+    rest = difference(wire, _read_back(kind, said))
+    if "replyId" in said:
+        # Also when there is nothing else to say, so that it is known to be ours.
+        carried["reply_id"] = wire["reply_id"]
+    if rest or carried:
+        said["metadata"] = {**said.get("metadata", {}), NAMESPACE: {**carried, **rest}}
+    return said
+
+
+def _write(wire: Wire, kind: type[msgspec.Struct], given: Wire) -> Wire:
+    form = FORMS[kind]
+    said: Wire = {"type": form.type, "id": wire["id"], "createdAt": wire["created_at"]}
+    for column in form.columns:
+        if column.ours in wire:
+            said[column.theirs] = column.write(wire[column.ours])
+    if kind is structs.RequestStopEvent and said.get("generateReason") not in REASONS:
+        said["generateReason"] = STOPPED
+    if kind is structs.ExceedMaxItersEvent:
+        said = {**said, "maxIters": said.get("maxIters", 0), "currentIter": said.get("currentIter", 0)}
+    if kind is structs.CustomEvent:
+        said.setdefault("value", {})
+    if form.write is not None:
+        said |= form.write(wire)
+    return _with_common({**said, **given}, wire)
+
+
+def _write_custom(wire: Wire, kind: type[msgspec.Struct], given: Wire) -> Wire:
+    form = FORMS.get(kind)
+    value = {column.theirs: column.write(wire[column.ours]) for column in form.columns} if form is not None else {}
+    said: Wire = {"type": "CUSTOM", "id": wire["id"], "createdAt": wire["created_at"], "name": wire["type"], "value": value}
+    return _with_common({**said, **given}, wire)
+
+
+def _with_common(said: Wire, wire: Wire) -> Wire:
+    if "source_path" in wire:
+        said["source"] = wire["source_path"]
+    metadata = {key: copy_json(item) for key, item in (wire.get("metadata") or {}).items() if key != NAMESPACE}
+    return {**said, "metadata": metadata} if metadata else said
+
+
+def _read_back(kind: type[msgspec.Struct], said: Wire) -> Wire:
+    """Read what was written, as `read_own` does before it applies what is carried beside."""
+    tag = kind.__struct_config__.tag
+    if kind in AS_CUSTOM:
+        form = FORMS.get(kind)
+        fields = {column.ours: column.read(said["value"].get(column.theirs), "") for column in form.columns} if form is not None else {}
+    else:
+        fields = read_fields(kind, said)
+    common = {"type": tag, "id": said.get("id"), "created_at": said.get("createdAt"), "source_path": said.get("source")}
+    metadata = said.get("metadata")
+    own = {key: copy_json(item) for key, item in metadata.items() if key != NAMESPACE} if is_object(metadata) else {}
+    read = {**common, **fields, "metadata": own or None}
+    return {key: item for key, item in read.items() if item is not None}
+
+
+def carried_by(value: Wire) -> Wire | None:
+    """Give what an event of ours carries in a Java event's metadata; None when it is not of ours."""
+    metadata = value.get("metadata")
+    carried = metadata.get(NAMESPACE) if is_object(metadata) else None
+    return carried if is_object(carried) else None
+
+
+def read_own(value: Wire) -> Wire:
+    """Read a Java event that was written by `write_event`. Raises Unfit, or InvalidEvent for what nobody wrote."""
+    carried = carried_by(value) or {}
+    tag = carried.get("type")
+    name = EVENTS.get(tag, "") if isinstance(tag, str) else ""
+    kind = getattr(structs, name) if name else BY_TYPE[value["type"]]
+    if name and kind not in AS_CUSTOM:
+        message = f"{tag} is not written as CUSTOM"
+        raise InvalidEvent(message)
+    if kind in AS_CUSTOM and not is_object(value.get("value")):
+        kind = BY_TYPE[value["type"]]
+    return applied(_read_back(kind, value), carried)
+

@@ -1,0 +1,249 @@
+"""
+What each Java event does to the agent call that it belongs to, and which events of ours come of it.
+
+Law: of a stream as a real agent writes it comes a stream that is valid here, with one reply for each agent; where Java shows less than
+it did (an answer, a result), a remark says so.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from eventfold_models import structs
+
+from eventfold.dialects.translation import UNFIT, Unfit
+
+from .calls import AgentCall, Call, ModelCall
+from .results import Results
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from eventfold.shape import Wire
+
+    Key = tuple[str, str]
+
+#: The kinds of blocks that start, grow and end, by class.
+_BLOCKS = {
+    structs.TextBlockStartEvent: "text",
+    structs.TextBlockDeltaEvent: "text",
+    structs.TextBlockEndEvent: "text",
+    structs.ThinkingBlockStartEvent: "thinking",
+    structs.ThinkingBlockDeltaEvent: "thinking",
+    structs.ThinkingBlockEndEvent: "thinking",
+    structs.DataBlockStartEvent: "data",
+    structs.DataBlockDeltaEvent: "data",
+    structs.DataBlockEndEvent: "data",
+}
+_STARTS = (structs.TextBlockStartEvent, structs.ThinkingBlockStartEvent, structs.DataBlockStartEvent)
+_ENDS = (structs.TextBlockEndEvent, structs.ThinkingBlockEndEvent, structs.DataBlockEndEvent)
+_GROWS = (structs.TextBlockDeltaEvent, structs.ThinkingBlockDeltaEvent, structs.DataBlockDeltaEvent)
+_ARGUMENTS = (structs.ToolCallStartEvent, structs.ToolCallDeltaEvent, structs.ToolCallEndEvent)
+_RESULTS = (
+    structs.ToolResultStartEvent,
+    structs.ToolResultTextDeltaEvent,
+    structs.ToolResultDataDeltaEvent,
+    structs.ToolResultEndEvent,
+)
+_ANSWERS = (structs.UserConfirmResultEvent, structs.ExternalExecutionResultEvent)
+#: Names that stand for no tool.
+_PLACEHOLDER = "__"
+#: What data is when Java does not say.
+_BYTES = "application/octet-stream"
+
+
+class Reading(Results):
+    """Follows agent calls by source and task."""
+
+    agents: dict[Key, AgentCall]
+    parked: list[tuple[Key, AgentCall]]
+    waiting: dict[Key, Wire]
+
+    def read(self, key: Key, head: Wire, kind: Any, fields: Wire) -> Iterator[Any]:
+        """Read an event of a reply."""
+        if kind is structs.ReplyStartEvent:
+            yield from self._start(key, head, fields)
+            return
+        if key in self.waiting:
+            yield from self.start_waiting(key, (kind, fields))
+        agent = self.agents.get(key)
+        if agent is None or agent.ended or agent.stopped:
+            agent = yield from self._unstarted(key, head, kind, fields)
+        yield from self._dispatch(agent, head, kind, fields)
+
+    def free(self, key: Key, head: Wire, kind: Any, fields: Wire) -> Iterator[Any]:
+        """Read an event that belongs to no reply; one may say why the agent stops."""
+        agent = self.agents.get(key)
+        if kind is structs.RequestStopEvent and agent is not None and not agent.ended:
+            agent.reason = fields["generate_reason"]
+        yield self.event(kind, **head, **fields)
+
+    def _dispatch(self, agent: AgentCall, head: Wire, kind: Any, fields: Wire) -> Iterator[Any]:
+        if kind in _BLOCKS:
+            yield from self._block(agent, head, kind, fields)
+        elif kind in _ARGUMENTS:
+            yield from self._arguments(agent, head, kind, fields)
+        elif kind in _RESULTS:
+            yield from self.result_event(agent, head, kind, fields)
+        elif kind in _ANSWERS:
+            yield from self.answer(agent, head, kind, fields)
+        elif kind is structs.ModelCallStartEvent:
+            yield from self.settle(agent, head)
+            agent.model = ModelCall(fields["reply_id"] or "")
+            yield self.said(agent, head, kind, model_name="")
+        elif kind is structs.ModelCallEndEvent:
+            yield from self.end_calls(agent)
+            agent.model.open = False
+            agent.model.usage = {name: fields[name] for name in ("input_tokens", "output_tokens", "cache_input_tokens")}
+            yield self.said(agent, head, kind, **{name: item for name, item in fields.items() if name != "reply_id"})
+        elif kind is structs.ExceedMaxItersEvent:
+            agent.exceeded = True
+            yield from self.end_calls(agent)
+            yield self.said(agent, head, kind, name=agent.name, max_iters=fields["max_iters"], current_iter=fields["current_iter"])
+        elif kind is structs.HintBlockEvent:
+            block = fields["block_id"] or agent.begin("hint", "", "hint")
+            agent.opened.discard(("hint", "", "hint"))
+            yield self.said(agent, head, kind, block_id=block, hint=fields["hint"], source=fields["source"])
+        elif kind is structs.ReplyEndEvent:
+            yield from self.close(agent, head)
+        else:
+            yield from self.request(agent, head, kind, fields)
+
+    # --- agent calls ------------------------------------------------------------------------
+
+    def _start(self, key: Key, head: Wire, fields: Wire) -> Iterator[Any]:
+        before = self.agents.get(key)
+        if key in self.waiting:
+            yield from self.start_waiting(key, None)
+            before = self.agents.get(key)
+        if before is not None and before.stopped:
+            # What it starts is told by the event that follows.
+            self.waiting[key] = {"head": head, "fields": fields, "at": self.now, "index": self.index}
+            return
+        if before is not None and not before.ended:
+            self.remark("agent.no-end", f"the agent call {before.reply_id} has no AGENT_END, and another begins", "", before.index)
+        yield from self._begin(key, head, fields, self.now, self.index)
+
+    def _begin(self, key: Key, head: Wire, fields: Wire, at: str, index: int) -> Iterator[Any]:
+        count = self._count(key)
+        name = fields.get("name") or ""
+        reply_id = fields.get("reply_id") or f"{key[0] or key[1] or 'reply'}/{count}"
+        agent = AgentCall(reply_id, name, fields.get("session_id") or "", index)
+        self.agents[key] = agent
+        role = (fields.get("role") or "assistant").lower()
+        if role not in {"user", "assistant", "system"}:
+            self.remark(UNFIT, f"{role!r} is no role of a reply", "/role")
+            role = "assistant"
+        yield self.said(agent, head, structs.ReplyStartEvent, session_id=agent.session_id, name=name, role=role, created_at=at)
+
+    def start_waiting(self, key: Key, following: tuple[Any, Wire] | None) -> Iterator[Any]:
+        """Begin a new reply, or go on with a parked one, as the event that follows AGENT_START tells."""
+        given = self.waiting.pop(key)
+        head, fields, at, index = given["head"], given["fields"], given["at"], given["index"]
+        agent = self._resumed_by(key, following, fields)
+        if agent is None:
+            yield from self._begin(key, head, fields, at, index)
+            return
+        self.agents[key] = agent
+        self.parked = [(place, other) for place, other in self.parked if other is not agent]
+        agent.stopped, agent.resumed, agent.reason = False, True, None
+        agent.model.open = False
+        role = {"role": fields["role"]} if fields.get("role") in {"user", "system"} else {}
+        yield self.said(
+            agent, head, structs.ReplyStartEvent, session_id=fields.get("session_id") or agent.session_id, name=agent.name, created_at=at, **role
+        )
+
+    def _resumed_by(self, key: Key, following: tuple[Any, Wire] | None, start: Wire) -> AgentCall | None:
+        """Find the parked reply that goes on: the one that the answer names, or whose calls the event names, or the last of this agent."""
+        candidates = [agent for place, agent in reversed(self.parked) if place == key]
+        if following is not None:
+            kind, fields = following
+            named = fields.get("reply_id")
+            if kind in _ANSWERS:
+                for agent in candidates:
+                    if named in agent.answers:
+                        return agent
+            touched = _touched(kind, fields)
+            for agent in candidates:
+                if any(call in agent.calls for call in touched):
+                    return agent
+        return next((agent for agent in candidates if not start.get("name") or agent.name == start["name"]), None)
+
+    def _unstarted(self, key: Key, head: Wire, kind: Any, fields: Wire) -> Any:
+        """Begin a reply for an event that came without AGENT_START, or go on with the one that it names."""
+        agent = self.agents.get(key)
+        touched = _touched(kind, fields)
+        if agent is not None and any(call in agent.calls for call in touched):
+            self.remark("agent.after-end", f"the agent call {agent.reply_id} has ended", "", agent.index)
+            agent.stopped = False
+            self.parked = [(place, other) for place, other in self.parked if other is not agent]
+            return agent
+        self.remark("agent.not-started", "there is no AGENT_START before the event; a reply begins here")
+        start = {"reply_id": fields.get("reply_id"), "name": key[0].rsplit("/", 1)[-1]}
+        yield from self._begin(key, {**head, "id": None, "metadata": None}, start, self.now, self.index)
+        return self.agents[key]
+
+    def _count(self, key: Key) -> int:
+        self.counts[key] = self.counts.get(key, 0) + 1
+        return self.counts[key]
+
+    # --- blocks -----------------------------------------------------------------------------
+
+    def _block(self, agent: AgentCall, head: Wire, kind: Any, fields: Wire) -> Iterator[Any]:
+        what, model = _BLOCKS[kind], fields["reply_id"] or ""
+        name = fields["block_id"]
+        if not name:
+            raise Unfit(UNFIT, "a block has a blockId", "/blockId")
+        extra: Wire = {"media_type": _BYTES} if what == "data" and kind not in _ENDS else {}
+        if kind in _GROWS:
+            delta = fields["data" if what == "data" else "delta"]
+            if delta is None:
+                return
+            if what == "text" and model == agent.model.key:
+                agent.model.text.append(delta)
+            extra["data" if what == "data" else "delta"] = delta
+        block = agent.begin(what, model, name) if kind in _STARTS else agent.block(what, model, name)
+        yield self.said(agent, head, kind, block_id=block, **extra)
+        if kind in _ENDS:
+            agent.opened.discard((what, model, name))
+
+    def _arguments(self, agent: AgentCall, head: Wire, kind: Any, fields: Wire) -> Iterator[Any]:
+        key = fields["tool_call_id"] or (agent.model.calls[-1] if agent.model.calls else None)
+        if key is None:
+            raise Unfit(UNFIT, "a tool call has a toolCallId, and none is there that it could go on with", "/toolCallId")
+        call = agent.calls.get(key)
+        new = call is None or call.result == "done"
+        if new and kind is structs.ToolCallEndEvent:
+            # Java would ignore it; the engine says that it was never started.
+            yield self.said(agent, head, kind, tool_call_id=key)
+            return
+        if call is None or new:
+            given = fields.get("tool_call_name")
+            name = given if given and not given.startswith(_PLACEHOLDER) else ""
+            call = agent.calls[key] = Call(key, name)
+            call.batch = fields["reply_id"] or ""
+            agent.model.calls.append(key)
+            started = kind is structs.ToolCallStartEvent
+            if not started:
+                self.remark("tool-call.no-start", f"the tool call {key!r} was not started; its arguments are kept", "/toolCallId")
+            yield self.said(agent, head if started else {**head, "id": None}, structs.ToolCallStartEvent, tool_call_id=key, tool_call_name=name)
+        elif kind is structs.ToolCallStartEvent:
+            # Java closes a call when another begins, and opens it again when it goes on.
+            call.ended = None
+        if kind is structs.ToolCallDeltaEvent and fields["delta"] is not None:
+            call.ended = None
+            call.arguments.append(fields["delta"])
+            yield self.said(agent, head, kind, tool_call_id=key, delta=fields["delta"])
+        elif kind is structs.ToolCallEndEvent:
+            call.ended = {"head": head, "at": self.now}
+
+
+def _touched(kind: Any, fields: Wire) -> list[Any]:
+    """Give the ids of the calls that an answer or a result names."""
+    if kind in _RESULTS:
+        return [fields["tool_call_id"]]
+    if kind is structs.UserConfirmResultEvent:
+        return [answer["tool_call"]["id"] for answer in fields["confirm_results"]]
+    if kind is structs.ExternalExecutionResultEvent:
+        return [result["id"] for result in fields["execution_results"]]
+    return []
