@@ -122,7 +122,7 @@ def recognise(value: Any) -> bool:
     """Tell whether a value is surely of AgentScope Java: an event with createdAt, a frame, or a message with a role in capitals."""
     if not is_object(value):
         return False
-    event = value.get("type") in TYPES and isinstance(value.get("createdAt"), str) and "created_at" not in value
+    event = isinstance(value.get("type"), str) and value["type"] in TYPES and isinstance(value.get("createdAt"), str) and "created_at" not in value
     frame = is_frame(value) and isinstance(value.get("taskId"), str)
     return event or frame or is_message(value)
 

@@ -92,7 +92,10 @@ def read_block(block: Any, pointer: str, derived: str) -> Wire:
     kept = {key: copy_json(item) for key, item in block.items() if key not in _KNOWN[kind] and item is not None}
     metadata = block.get("metadata")
     if kind in {"thinking", "tool_use", "tool_result"} and is_object(metadata) and NAMESPACE in metadata:
-        return applied(read, metadata[NAMESPACE])
+        whole = applied(read, metadata[NAMESPACE])
+        if any(not isinstance(whole.get(key), str) for key in ("type", "id", "name", "input", "thinking") if key in read):
+            raise Unfit(UNFIT, f"its {NAMESPACE} metadata makes it no block", f"{pointer}/metadata/{NAMESPACE}")
+        return whole
     return {**read, REST: kept} if kept else read
 
 

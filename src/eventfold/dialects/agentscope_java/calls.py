@@ -63,6 +63,7 @@ class AgentCall:
         self.held: dict[str, Wire] = {}  #: placeholder texts of results, until it is known what they are
         self.reason: str | None = None
         self.exceeded = False
+        self.implicit: dict[tuple[str, str, str], str] = {}  #: blocks that nothing started, and that nothing will end
         self.structured: Any = None
 
     @property

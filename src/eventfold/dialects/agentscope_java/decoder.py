@@ -11,15 +11,16 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from eventfold_models import structs
+from eventfold_models.tables import EVENTS, FIELDS
 
-from eventfold.dialects.translation import UNFIT, UNKNOWN, Decoder, Unfit
+from eventfold.dialects.translation import UNFIT, UNKNOWN, Unfit
 from eventfold.jsonvalue import copy_json, is_object
 
 from .blocks import text_of
-from .calls import AgentCall
 from .forms import BY_TYPE, FORMS, RESULT, TYPES, carried_by, read_fields, read_own, unknown_in
 from .frames import events_of, is_frame, legacy
 from .reading import Reading
+from .soundness import sound
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,20 +31,18 @@ if TYPE_CHECKING:
 KEPT = "agentscope_java"
 
 
-class JavaDecoder(Reading, Decoder):
+class JavaDecoder(Reading):
     """Reads one stream: of one agent, with its sub-agents, or what `JavaEncoder` wrote."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.agents: dict[tuple[str, str], AgentCall] = {}  #: the newest call, by source and task
-        self.parked: list[tuple[tuple[str, str], AgentCall]] = []
-        self.waiting: dict[tuple[str, str], Wire] = {}  #: AGENT_STARTs of which it is not known yet what they start
         self.own: set[str] = set()  #: replies that we wrote
         self.seen: dict[str, tuple[int, str]] = {}
         self.last_frame: dict[str, int] = {}
 
     def decode(self, value: Any) -> Iterator[Any]:
         """Read an event, or a frame of the Agent Protocol that holds one."""
+        value = sound(value)
         if not is_object(value):
             raise Unfit(UNFIT, "an event is a JSON object")
         if is_frame(value):
@@ -73,11 +72,10 @@ class JavaDecoder(Reading, Decoder):
         payload = frame.get("payload")
         if isinstance(payload, str):
             try:
-                yield from self._event(json.loads(payload), task)
-            except (ValueError, RecursionError) as error:
-                if isinstance(error, Unfit):
-                    raise
+                event = json.loads(payload)
+            except (ValueError, RecursionError):
                 raise Unfit(UNFIT, "the payload is no JSON text", "/payload") from None
+            yield from self._event(sound(event), task)
             return
         for event in legacy(frame):
             yield from self._event(event, task)
@@ -97,9 +95,9 @@ class JavaDecoder(Reading, Decoder):
         carried = carried_by(value)
         if carried is not None:
             yield from self._own(value, carried)
-        elif value.get("replyId") in self.own and kind != RESULT:
+        elif isinstance(value.get("replyId"), str) and value["replyId"] in self.own and kind != RESULT:
             # Somebody took our metadata off: what is left is still one of ours.
-            yield self.event(BY_TYPE[kind], **_present(read_own(value)))
+            yield self._whole(read_own(value))
         elif not self._again(value):
             yield from self._foreign(value, kind, task)
 
@@ -109,10 +107,16 @@ class JavaDecoder(Reading, Decoder):
             self.own.add(reply_id)
         if carried.get("beside") is True or value["type"] == RESULT:
             return
-        wire = read_own(value)
-        name = wire.pop("type")
-        kind = BY_TYPE[value["type"]] if name == BY_TYPE[value["type"]].__struct_config__.tag else None
-        yield self.event(kind or _class(name), **_present(wire))
+        yield self._whole(read_own(value))
+
+    def _whole(self, wire: Wire) -> Any:
+        """Make the event that a wire value of ours is."""
+        tag = wire.get("type")
+        name = EVENTS.get(tag, "") if isinstance(tag, str) else ""
+        unknown = [key for key in wire if key not in FIELDS.get(name, ())]
+        if unknown:
+            raise Unfit(UNFIT, f"no event of ours has {unknown[0]!r}", "/metadata/eventfold")
+        return self.event(getattr(structs, name), **{key: item for key, item in wire.items() if key != "type"})
 
     def _again(self, value: Wire) -> bool:
         """Tell whether an event is one that came before."""
@@ -155,12 +159,3 @@ def _plain_part(value: Wire) -> Wire:
     columns = FORMS[structs.ToolResultDataDeltaEvent].columns
     return {**{column.ours: column.read(value.get(column.theirs), f"/{column.theirs}") for column in columns}, "data": value.get("data")}
 
-
-def _present(wire: Wire) -> Wire:
-    return {key: item for key, item in wire.items() if key != "type"}
-
-
-def _class(name: Any) -> Any:
-    from eventfold_models.tables import EVENTS  # noqa: PLC0415  only for what stands in CUSTOM
-
-    return getattr(structs, EVENTS.get(str(name), "CustomEvent"))

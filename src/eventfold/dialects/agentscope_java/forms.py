@@ -103,7 +103,7 @@ def _confirmations(value: Any, pointer: str) -> list[Wire]:
             raise Unfit(UNFIT, "an answer names its tool call", f"{place}/toolCall")
         call = read_block(answer["toolCall"], f"{place}/toolCall", place)
         rules = {"rules": copy_json(answer["rules"])} if answer.get("rules") is not None else {}
-        read.append({"confirmed": answer.get("confirmed") in {True, "true"}, "tool_call": call, **rules})
+        read.append({"confirmed": answer.get("confirmed") is True or answer.get("confirmed") == "true", "tool_call": call, **rules})
     return read
 
 

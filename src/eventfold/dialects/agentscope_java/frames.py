@@ -37,7 +37,11 @@ _BLOCKS = {"TEXT_DELTA": "text", "THINKING_DELTA": "thinking"}
 
 def is_frame(value: Any) -> bool:
     """Tell whether a value is a frame."""
-    return is_object(value) and isinstance(value.get("seq"), int) and value.get("type") in KINDS and "createdAt" not in value
+    return is_object(value) and isinstance(value.get("seq"), int) and _text(value.get("type")) in KINDS and "createdAt" not in value
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
 
 
 def events_of(frame: Wire) -> Iterator[tuple[str, Wire]]:
@@ -56,9 +60,7 @@ def legacy(frame: Wire) -> Iterator[Wire]:
         head["createdAt"] = frame["timestamp"]
     called = {**head, "replyId": "", "toolCallId": frame.get("toolCallId"), "toolCallName": frame.get("toolName")}
     if kind in _BLOCKS:
-        yield {**head, "type": head["type"].replace("DELTA", "START"), "replyId": "", "blockId": _BLOCKS[kind]}
         yield {**head, "replyId": "", "blockId": _BLOCKS[kind], "delta": frame.get("text")}
-        yield {**head, "type": head["type"].replace("DELTA", "END"), "replyId": "", "blockId": _BLOCKS[kind]}
     elif kind == "TOOL_CALL_END":
         given = frame.get("toolInput")
         if given is not None:

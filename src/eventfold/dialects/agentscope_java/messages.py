@@ -19,6 +19,7 @@ from .encoder import GENERATE_REASONS
 from .forms import LARGEST
 from .moment import from_java, to_java
 from .patch import applied, difference
+from .soundness import sound
 from .results import FINISHED, REASON_KEY, RECOVERY, STRUCTURED_KEY, text_in
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ _TERMINAL = frozenset({"success", "error", "interrupted", "denied"})
 
 def is_message(value: Any) -> bool:
     """Tell whether a value is a message of Java's."""
-    return is_object(value) and value.get("role") in ROLES and is_array(value.get("content")) and "type" not in value
+    return is_object(value) and isinstance(value.get("role"), str) and value["role"] in ROLES and is_array(value.get("content")) and "type" not in value
 
 
 # --- theirs -> ours -----------------------------------------------------------------------------
@@ -45,11 +46,12 @@ def is_message(value: Any) -> bool:
 
 def read_messages(value: Any) -> Said:
     """Read a message, a list of them, or a stored agent state, whose `context` is one. Raises Unfit."""
+    value = sound(value)
     given = value.get("context") if is_object(value) and "role" not in value else value
     messages = given if is_array(given) else [given]
     groups: list[list[Wire]] = []
     for i, message in enumerate(messages):
-        if not is_object(message) or message.get("role") not in ROLES:
+        if not is_object(message) or not isinstance(message.get("role"), str) or message["role"] not in ROLES:
             raise Unfit(UNFIT, f"a message is an object with a role of {', '.join(ROLES)}", f"/{i}" if is_array(given) else "")
         if groups and _continues(groups[-1], message):
             groups[-1].append(message)
@@ -73,7 +75,7 @@ def _continues(group: list[Wire], message: Wire) -> bool:
     if not assistants:
         return False
     if message["role"] == "TOOL":
-        calls = {block.get("id") for other in assistants for block in _blocks(other, "tool_use")}
+        calls = [block.get("id") for other in assistants for block in _blocks(other, "tool_use")]
         return any(block.get("id") in calls for block in _blocks(message, "tool_result"))
     named = message.get("name") == assistants[-1].get("name")
     if message["role"] != "ASSISTANT" or not named:

@@ -38,6 +38,7 @@ _BLOCKS = {
 _STARTS = (structs.TextBlockStartEvent, structs.ThinkingBlockStartEvent, structs.DataBlockStartEvent)
 _ENDS = (structs.TextBlockEndEvent, structs.ThinkingBlockEndEvent, structs.DataBlockEndEvent)
 _GROWS = (structs.TextBlockDeltaEvent, structs.ThinkingBlockDeltaEvent, structs.DataBlockDeltaEvent)
+_KINDS = ("text", "thinking", "data")
 _ARGUMENTS = (structs.ToolCallStartEvent, structs.ToolCallDeltaEvent, structs.ToolCallEndEvent)
 _RESULTS = (
     structs.ToolResultStartEvent,
@@ -54,10 +55,6 @@ _BYTES = "application/octet-stream"
 
 class Reading(Results):
     """Follows agent calls by source and task."""
-
-    agents: dict[Key, AgentCall]
-    parked: list[tuple[Key, AgentCall]]
-    waiting: dict[Key, Wire]
 
     def read(self, key: Key, head: Wire, kind: Any, fields: Wire) -> Iterator[Any]:
         """Read an event of a reply."""
@@ -79,6 +76,8 @@ class Reading(Results):
         yield self.event(kind, **head, **fields)
 
     def _dispatch(self, agent: AgentCall, head: Wire, kind: Any, fields: Wire) -> Iterator[Any]:
+        if agent.implicit and kind not in _GROWS:
+            yield from self.end_implicit(agent, head)
         if kind in _BLOCKS:
             yield from self._block(agent, head, kind, fields)
         elif kind in _ARGUMENTS:
@@ -202,10 +201,24 @@ class Reading(Results):
             if what == "text" and model == agent.model.key:
                 agent.model.text.append(delta)
             extra["data" if what == "data" else "delta"] = delta
+        if kind in _GROWS and not model and (what, model, name) not in agent.opened:
+            # An older frame of the Agent Protocol: it gives neither replyId nor start.
+            start = _STARTS[_GROWS.index(kind)]
+            yield from self.end_implicit(agent, head)
+            agent.implicit[what, model, name] = agent.begin(what, model, name)
+            typed = {"media_type": _BYTES} if what == "data" else {}
+            yield self.beside(agent, head, start, block_id=agent.implicit[what, model, name], **typed)
         block = agent.begin(what, model, name) if kind in _STARTS else agent.block(what, model, name)
         yield self.said(agent, head, kind, block_id=block, **extra)
         if kind in _ENDS:
             agent.opened.discard((what, model, name))
+
+    def end_implicit(self, agent: AgentCall, head: Wire) -> Iterator[Any]:
+        """End the blocks that nothing started."""
+        for key, block in agent.implicit.items():
+            agent.opened.discard(key)
+            yield self.beside(agent, head, _ENDS[_KINDS.index(key[0])], block_id=block)
+        agent.implicit.clear()
 
     def _arguments(self, agent: AgentCall, head: Wire, kind: Any, fields: Wire) -> Iterator[Any]:
         key = fields["tool_call_id"] or (agent.model.calls[-1] if agent.model.calls else None)

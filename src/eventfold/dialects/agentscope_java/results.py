@@ -38,13 +38,17 @@ REASON_KEY, STRUCTURED_KEY = "agentscope_generate_reason", "_structured_output"
 class Results(Decoder):
     """Writes results, and what comes between agent calls."""
 
-    agents: dict[Key, AgentCall]
-    parked: list[tuple[Key, AgentCall]]
-
     def __init__(self) -> None:
         super().__init__()
+        self.agents: dict[Key, AgentCall] = {}  #: the newest call, by source and task
+        self.parked: list[tuple[Key, AgentCall]] = []
+        self.waiting: dict[Key, Wire] = {}  #: AGENT_STARTs of which it is not known yet what they start
         self.counts: dict[Key, int] = {}
         self._beside = 0
+
+    def start_waiting(self, key: Key, following: tuple[Any, Wire] | None) -> Iterator[Any]:
+        """Begin what AGENT_START began, when it is known what that is."""
+        raise NotImplementedError
 
     def said(self, agent: AgentCall, head: Wire, kind: Any, **fields: Any) -> Any:
         """Make an event of a reply, with the id and metadata of the Java event."""
@@ -176,8 +180,8 @@ class Results(Decoder):
         else:
             for result in fields["execution_results"]:
                 call = agent.calls.get(result["id"])
-                result["name"] = result["name"] or (call.name if call is not None else "")
-                if call is not None and result["state"] != "running":
+                result["name"] = result.get("name") or (call.name if call is not None else "")
+                if call is not None and result.get("state") != "running":
                     yield from self._handed_out(agent, head, [call])
                     call.result = "done"
         yield self.said(agent, head, kind, **{name: item for name, item in fields.items() if name != "reply_id"})
@@ -235,8 +239,8 @@ class Results(Decoder):
             if message is not None:
                 raise Unfit(UNFIT, "a result is a message", "/result")
             message = {}
-        if key in getattr(self, "waiting", {}):
-            yield from self.start_waiting(key, None)  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]  Reading has it
+        if key in self.waiting:
+            yield from self.start_waiting(key, None)
             agent = self.agents.get(key)
         whole = copy_json(message)
         if agent is not None and not agent.ended:
