@@ -37,7 +37,7 @@ def no_judge() -> str:
         if built.exists() and all(source.stat().st_mtime <= built.stat().st_mtime for source in sources):
             return ""
         for mode in (["-o"], []):
-            result = subprocess.run(["mvn", "-q", "-B", *mode, "compile"], cwd=FOLDER, capture_output=True, text=True, check=False)  # noqa: S607  from PATH
+            result = subprocess.run(["mvn", "-q", "-B", *mode, "compile"], cwd=FOLDER, capture_output=True, text=True, check=False)
             if result.returncode == 0:
                 built.touch()
                 return ""
@@ -52,7 +52,7 @@ class Judge:
     def __init__(self) -> None:
         path = f"{_TARGET / 'classes'}:{(_TARGET / 'classpath.txt').read_text('utf-8')}"
         self.process = subprocess.Popen(
-            ["java", "-cp", path, "Judge"],  # noqa: S607  from PATH
+            ["java", "-cp", path, "Judge"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -81,5 +81,7 @@ class Judge:
     def close(self) -> None:
         """End the process."""
         assert self.process.stdin is not None
+        assert self.process.stdout is not None
         self.process.stdin.close()
+        self.process.stdout.close()
         self.process.wait(30)

@@ -45,7 +45,7 @@ RULES = {
     "agent.unseen-answer": rule(
         "warning",
         "A parked agent goes on, and no event says how it was answered",
-        "AgentScope Java before 2.0.2 does not write answers. What the following events show decides: a call that has a result was approved.",
+        "AgentScope Java 2.0.0 writes no answers. What follows decides: a call that has a result was approved.",
     ),
     "agent.result-differs": rule(
         "warning",
@@ -122,7 +122,12 @@ def recognise(value: Any) -> bool:
     """Tell whether a value is surely of AgentScope Java: an event with createdAt, a frame, or a message with a role in capitals."""
     if not is_object(value):
         return False
-    event = isinstance(value.get("type"), str) and value["type"] in TYPES and isinstance(value.get("createdAt"), str) and "created_at" not in value
+    event = (
+        isinstance(value.get("type"), str)
+        and value["type"] in TYPES
+        and isinstance(value.get("createdAt"), str)
+        and "created_at" not in value
+    )
     frame = is_frame(value) and isinstance(value.get("taskId"), str)
     return event or frame or is_message(value)
 

@@ -11,9 +11,10 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from eventfold.dialects.translation import NAMESPACE, UNFIT, Unfit
-from eventfold.jsonvalue import copy_json, depth_of, is_array, is_object
+from eventfold.jsonvalue import copy_json, is_object
 
 from .patch import applied, difference
+from .scalars import choice_of, list_of, object_of, parsed, text_of, without_null
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,47 +41,6 @@ _KNOWN = {
 }
 CALL_STATES = ("pending", "asking", "allowed", "submitted", "finished")
 RESULT_STATES = ("success", "error", "interrupted", "denied", "running")
-#: The deepest value that is parsed for `input`; the raw text beside it may be anything.
-_DEEPEST = 90
-_LONGEST_NUMBER = 300
-
-
-def text_of(value: Any, pointer: str) -> str | None:
-    """Read a string as Jackson does: numbers and booleans are written out. Raises Unfit."""
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, bool | int | float):
-        return json.dumps(value)
-    raise Unfit(UNFIT, "a string is expected", pointer)
-
-
-def object_of(value: Any, pointer: str) -> Wire | None:
-    """Read an object. Raises Unfit."""
-    if value is None:
-        return None
-    if not is_object(value):
-        raise Unfit(UNFIT, "an object is expected", pointer)
-    return copy_json(value)
-
-
-def list_of(value: Any, pointer: str) -> list[Any]:
-    """Read a list; null is an empty one. Raises Unfit."""
-    if value is None:
-        return []
-    if not is_array(value):
-        raise Unfit(UNFIT, "a list is expected", pointer)
-    return value
-
-
-def choice_of(value: Any, pointer: str, choices: tuple[str, ...], default: str) -> str:
-    """Read an enum: its literal, or its index. Raises Unfit."""
-    if value is None:
-        return default
-    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < len(choices):
-        return choices[value]
-    if value not in choices:
-        raise Unfit(UNFIT, f"{value!r} is none of {', '.join(choices)}", pointer)
-    return value
 
 
 def read_block(block: Any, pointer: str, derived: str) -> Wire:
@@ -252,10 +212,7 @@ def _write_call(block: Wire) -> Wire:
 
 def _write_result(block: Wire) -> Wire:
     output = block["output"]
-    if isinstance(output, str):
-        parts = [{"type": "text", "text": output}]
-    else:
-        parts = [write_block(part, "") for part in output]
+    parts = [{"type": "text", "text": output}] if isinstance(output, str) else [write_block(part, "") for part in output]
     return {
         "type": "tool_result",
         "id": block["id"],
@@ -284,42 +241,3 @@ def write_source(source: Wire) -> Wire:
     if source["type"] == "url":
         return {"type": "url", "url": source["url"], "mime_type": source["media_type"]}
     return {"type": "base64", "media_type": source["media_type"], "data": source["data"]}
-
-
-def without_null(metadata: Any) -> Wire | None:
-    """Copy metadata without nulls, which Java's copy of a map refuses, and without our key."""
-    if not is_object(metadata):
-        return None
-    return {key: copy_json(item) for key, item in metadata.items() if item is not None and key != NAMESPACE}
-
-
-def parsed(text: str) -> Wire | None:
-    """Parse arguments as Java would hold them; None when they are no JSON object."""
-    try:
-        value = json.loads(text, parse_constant=_refuse, parse_float=_finite, parse_int=_short)
-    except (ValueError, RecursionError):
-        return None
-    return value if is_object(value) and depth_of(value) <= _DEEPEST and well_formed(text) else None
-
-
-def well_formed(text: str) -> bool:
-    """Tell whether text, also when its escapes are read, has no lone surrogate."""
-    try:
-        json.dumps(json.loads(text), ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _refuse(text: str) -> Any:
-    message = f"{text} is no JSON"
-    raise ValueError(message)
-
-
-def _finite(text: str) -> float:
-    value = float(text)
-    return value if abs(value) < float("inf") and len(text) <= _LONGEST_NUMBER else _refuse(text)
-
-
-def _short(text: str) -> int:
-    return int(text) if len(text) <= _LONGEST_NUMBER else _refuse(text)

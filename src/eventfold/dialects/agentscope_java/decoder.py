@@ -16,10 +16,10 @@ from eventfold_models.tables import EVENTS, FIELDS
 from eventfold.dialects.translation import UNFIT, UNKNOWN, Unfit
 from eventfold.jsonvalue import copy_json, is_object
 
-from .blocks import text_of
 from .forms import BY_TYPE, FORMS, RESULT, TYPES, carried_by, read_fields, read_own, unknown_in
 from .frames import events_of, is_frame, legacy
 from .reading import Reading
+from .scalars import text_of
 from .soundness import sound
 
 if TYPE_CHECKING:
@@ -56,7 +56,9 @@ class JavaDecoder(Reading):
             yield from self.start_waiting(key, None)
         for agent in self.agents.values():
             if not agent.ended and not agent.stopped:
-                self.remark("agent.no-end", f"the agent call {agent.reply_id} has no AGENT_END: it failed, or the stream is cut", "", agent.index)
+                self.remark(
+                    "agent.no-end", f"the agent call {agent.reply_id} has no AGENT_END: it failed, or the stream is cut", "", agent.index
+                )
 
     def _frame(self, frame: Wire) -> Iterator[Any]:
         task = text_of(frame.get("taskId"), "/taskId") or ""
@@ -158,4 +160,3 @@ _FREE = frozenset({structs.RequestStopEvent, structs.SubagentExposedEvent, struc
 def _plain_part(value: Wire) -> Wire:
     columns = FORMS[structs.ToolResultDataDeltaEvent].columns
     return {**{column.ours: column.read(value.get(column.theirs), f"/{column.theirs}") for column in columns}, "data": value.get("data")}
-

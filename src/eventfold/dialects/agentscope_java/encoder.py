@@ -14,9 +14,9 @@ from eventfold_models import structs
 
 from eventfold.dialects.translation import EPOCH, NAMESPACE, Encoder, fields_of
 
-from .blocks import without_null
 from .forms import RESULT, write_event
 from .moment import to_java
+from .scalars import without_null
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,7 +108,7 @@ def _result(reply: _Reply, event: structs.ReplyEndEvent) -> Iterator[Wire]:
         metadata["_structured_output"] = without_null(end["structured_output"])
     if not metadata:
         return
-    message = {
+    message: Wire = {
         "id": event.reply_id,
         "name": reply.start.name,
         "role": "ASSISTANT",

@@ -9,50 +9,40 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import msgspec
 from eventfold_models import structs
 from eventfold_models.tables import EVENTS
 
-from eventfold.dialects.translation import NAMESPACE, UNFIT, Unfit, fields_of
+from eventfold.dialects.translation import NAMESPACE, fields_of
 from eventfold.jsonvalue import copy_json, is_object
 from eventfold.wire import InvalidEvent
 
-from .blocks import (
-    MEDIA_TYPES,
-    RESULT_STATES,
-    choice_of,
-    list_of,
-    object_of,
-    read_block,
-    read_source,
-    text_of,
-    write_block,
-    write_source,
+from .columns import (
+    REASONS,
+    STOPPED,
+    blocks_of,
+    confirmations_of,
+    hint_of,
+    limited,
+    number_of,
+    read_data_delta,
+    read_usage,
+    reason_of,
+    state_of,
+    write_confirmations,
+    write_data_delta,
+    write_hint,
+    write_usage,
+    written,
 )
 from .patch import applied, difference
+from .scalars import object_of, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from eventfold.shape import Wire
+    import msgspec
 
-#: The largest int that Java reads.
-LARGEST = 2**31 - 1
-REASONS = (
-    "MODEL_STOP",
-    "TOOL_CALLS",
-    "STRUCTURED_OUTPUT",
-    "TOOL_SUSPENDED",
-    "REASONING_STOP_REQUESTED",
-    "ACTING_STOP_REQUESTED",
-    "PERMISSION_ASKING",
-    "MIDDLEWARE_STOP_REQUESTED",
-    "ALL_TOOLS_DENIED",
-    "INTERRUPTED",
-    "MAX_ITERATIONS",
-)
-#: What REQUEST_STOP means when it gives no reason.
-STOPPED = "MIDDLEWARE_STOP_REQUESTED"
+    from eventfold.shape import Wire
 
 
 class Column(NamedTuple):
@@ -74,115 +64,20 @@ class Form(NamedTuple):
     write: Callable[[Wire], Wire] | None = None
 
 
-def _number(value: Any, pointer: str) -> int | None:
-    if value is None or (isinstance(value, int) and not isinstance(value, bool)):
-        return value
-    if isinstance(value, float) and abs(value) <= LARGEST:
-        return int(value)
-    raise Unfit(UNFIT, "a number is expected", pointer)
-
-
-def _limited(value: Any) -> int:
-    return max(0, min(int(value or 0), LARGEST))
-
-
-def _blocks(value: Any, pointer: str) -> list[Wire]:
-    return [read_block(block, f"{pointer}/{i}", f"{pointer}/{i}") for i, block in enumerate(list_of(value, pointer))]
-
-
-def _written(blocks: list[Wire]) -> list[Wire]:
-    return [write_block(block, f"/{i}") for i, block in enumerate(blocks)]
-
-
-def _confirmations(value: Any, pointer: str) -> list[Wire]:
-    read: list[Wire] = []
-    for i, item in enumerate(list_of(value, pointer)):
-        place = f"{pointer}/{i}"
-        answer = object_of(item, place) or {}
-        if answer.get("toolCall") is None:
-            raise Unfit(UNFIT, "an answer names its tool call", f"{place}/toolCall")
-        call = read_block(answer["toolCall"], f"{place}/toolCall", place)
-        rules = {"rules": copy_json(answer["rules"])} if answer.get("rules") is not None else {}
-        read.append({"confirmed": answer.get("confirmed") is True or answer.get("confirmed") == "true", "tool_call": call, **rules})
-    return read
-
-
-def _write_confirmations(answers: list[Wire]) -> list[Wire]:
-    return [
-        {
-            "confirmed": answer["confirmed"],
-            "toolCall": write_block(answer["tool_call"], ""),
-            "rules": [_write_rule(rule) for rule in answer["rules"]] if answer.get("rules") is not None else None,
-        }
-        for answer in answers
-    ]
-
-
-def _write_rule(rule: Wire) -> Wire:
-    return {key: rule[key] for key in ("tool_name", "rule_content", "behavior", "source")}
-
-
-def _reason(value: Any, pointer: str) -> str:
-    return choice_of(value, pointer, REASONS, STOPPED)
-
-
-def _state(value: Any, pointer: str) -> str | None:
-    return None if value is None else choice_of(value, pointer, RESULT_STATES, "")
-
-
-def _read_usage(value: Wire) -> Wire:
-    usage = object_of(value.get("usage"), "/usage") or {}
-    names = {"input_tokens": "inputTokens", "output_tokens": "outputTokens", "cache_input_tokens": "cachedTokens"}
-    counts = {ours: _number(usage.get(theirs), f"/usage/{theirs}") or 0 for ours, theirs in names.items()}
-    return {**counts, "cache_creation_input_tokens": 0, "finished_reason": "completed"}
-
-
-def _write_usage(event: Wire) -> Wire:
-    usage = {
-        "inputTokens": _limited(event["input_tokens"]),
-        "outputTokens": _limited(event["output_tokens"]),
-        "cachedTokens": _limited(event.get("cache_input_tokens")),
-        "time": 0.0,
-    }
-    return {"usage": usage}
-
-
-def _read_part(value: Wire) -> Wire:
-    block = value.get("data")
-    if not is_object(block):
-        raise Unfit(UNFIT, "a data delta holds a block", "/data")
-    source = read_source(block.get("source"), "/data/source", MEDIA_TYPES.get(str(block.get("type")), MEDIA_TYPES["data"]))
-    content = "url" if source["type"] == "url" else "data"
-    return {"block_id": text_of(block.get("id"), "/data/id"), "media_type": source["media_type"], content: source[content]}
-
-
-def _write_part(event: Wire) -> Wire:
-    content = "url" if "url" in event else "data"
-    kind = "url" if content == "url" else "base64"
-    source = write_source({"type": kind, content: event[content], "media_type": event["media_type"]})
-    return {"data": {"type": "data", "source": source, "id": event["block_id"]}}
-
-
-def _hint(value: Any, pointer: str) -> str:
-    return text_of(value, pointer) or ""
-
-
-def _write_hint(hint: Any) -> str:
-    return hint if isinstance(hint, str) else "".join(part["text"] for part in hint if part["type"] == "text")
-
-
 _REPLY = Column("reply_id", "replyId")
 _BLOCK = (_REPLY, Column("block_id", "blockId"))
 _GROWS = (*_BLOCK, Column("delta", "delta"))
 _CALL = (_REPLY, Column("tool_call_id", "toolCallId"))
 _NAMED = (*_CALL, Column("tool_call_name", "toolCallName"))
-_CALLS = Column("tool_calls", "toolCalls", _blocks, _written)
+_CALLS = Column("tool_calls", "toolCalls", blocks_of, written)
 
-FORMS: dict[type[msgspec.Struct], Form] = {
-    structs.ReplyStartEvent: Form("AGENT_START", (Column("session_id", "sessionId"), _REPLY, Column("name", "name"), Column("role", "role"))),
+FORMS: dict[type[Any], Form] = {
+    structs.ReplyStartEvent: Form(
+        "AGENT_START", (Column("session_id", "sessionId"), _REPLY, Column("name", "name"), Column("role", "role"))
+    ),
     structs.ReplyEndEvent: Form("AGENT_END", (_REPLY,)),
     structs.ModelCallStartEvent: Form("MODEL_CALL_START", (_REPLY,)),
-    structs.ModelCallEndEvent: Form("MODEL_CALL_END", (_REPLY,), _read_usage, _write_usage),
+    structs.ModelCallEndEvent: Form("MODEL_CALL_END", (_REPLY,), read_usage, write_usage),
     structs.TextBlockStartEvent: Form("TEXT_BLOCK_START", _BLOCK),
     structs.TextBlockDeltaEvent: Form("TEXT_BLOCK_DELTA", _GROWS),
     structs.TextBlockEndEvent: Form("TEXT_BLOCK_END", _BLOCK),
@@ -192,32 +87,32 @@ FORMS: dict[type[msgspec.Struct], Form] = {
     structs.DataBlockStartEvent: Form("DATA_BLOCK_START", _BLOCK),
     structs.DataBlockDeltaEvent: Form("DATA_BLOCK_DELTA", (*_BLOCK, Column("data", "delta"))),
     structs.DataBlockEndEvent: Form("DATA_BLOCK_END", _BLOCK),
-    structs.HintBlockEvent: Form("HINT_BLOCK", (*_BLOCK, Column("source", "hintSource"), Column("hint", "hint", _hint, _write_hint))),
+    structs.HintBlockEvent: Form("HINT_BLOCK", (*_BLOCK, Column("source", "hintSource"), Column("hint", "hint", hint_of, write_hint))),
     structs.ToolCallStartEvent: Form("TOOL_CALL_START", _NAMED),
     structs.ToolCallDeltaEvent: Form("TOOL_CALL_DELTA", (*_CALL, Column("delta", "delta"))),
     structs.ToolCallEndEvent: Form("TOOL_CALL_END", _CALL),
     structs.ToolResultStartEvent: Form("TOOL_RESULT_START", _NAMED),
     structs.ToolResultTextDeltaEvent: Form("TOOL_RESULT_TEXT_DELTA", (*_CALL, Column("delta", "delta"))),
-    structs.ToolResultDataDeltaEvent: Form("TOOL_RESULT_DATA_DELTA", _CALL, _read_part, _write_part),
-    structs.ToolResultEndEvent: Form("TOOL_RESULT_END", (*_CALL, Column("state", "state", _state))),
+    structs.ToolResultDataDeltaEvent: Form("TOOL_RESULT_DATA_DELTA", _CALL, read_data_delta, write_data_delta),
+    structs.ToolResultEndEvent: Form("TOOL_RESULT_END", (*_CALL, Column("state", "state", state_of))),
     structs.ExceedMaxItersEvent: Form(
         "EXCEED_MAX_ITERS",
-        (_REPLY, Column("max_iters", "maxIters", _number, _limited), Column("current_iter", "currentIter", _number, _limited)),
+        (_REPLY, Column("max_iters", "maxIters", number_of, limited), Column("current_iter", "currentIter", number_of, limited)),
     ),
     structs.RequireUserConfirmEvent: Form("REQUIRE_USER_CONFIRM", (_REPLY, _CALLS)),
     structs.RequireExternalExecutionEvent: Form("REQUIRE_EXTERNAL_EXECUTION", (_REPLY, _CALLS)),
     structs.UserConfirmResultEvent: Form(
-        "USER_CONFIRM_RESULT", (_REPLY, Column("confirm_results", "confirmResults", _confirmations, _write_confirmations))
+        "USER_CONFIRM_RESULT", (_REPLY, Column("confirm_results", "confirmResults", confirmations_of, write_confirmations))
     ),
     structs.ExternalExecutionResultEvent: Form(
-        "EXTERNAL_EXECUTION_RESULT", (_REPLY, Column("execution_results", "toolResults", _blocks, _written))
+        "EXTERNAL_EXECUTION_RESULT", (_REPLY, Column("execution_results", "toolResults", blocks_of, written))
     ),
-    structs.RequestStopEvent: Form("REQUEST_STOP", (Column("reason", "reason"), Column("generate_reason", "generateReason", _reason))),
+    structs.RequestStopEvent: Form("REQUEST_STOP", (Column("reason", "reason"), Column("generate_reason", "generateReason", reason_of))),
     structs.SubagentExposedEvent: Form(
         "SUBAGENT_EXPOSED",
         (Column("subagent_id", "subagentId"), Column("agent_id", "agentId"), Column("session_id", "sessionId"), Column("label", "label")),
     ),
-    structs.AllToolsDeniedEvent: Form("ALL_TOOLS_DENIED", (Column("denied_tool_calls", "deniedToolCalls", _blocks, _written),)),
+    structs.AllToolsDeniedEvent: Form("ALL_TOOLS_DENIED", (Column("denied_tool_calls", "deniedToolCalls", blocks_of, written),)),
     structs.CustomEvent: Form("CUSTOM", (Column("name", "name"), Column("value", "value", object_of))),
 }
 #: Ours that go out as CUSTOM: Java has no USER_INTERRUPT, and 2.0.0 cannot read its own ALL_TOOLS_DENIED.
@@ -228,7 +123,12 @@ RESULT = "AGENT_RESULT"
 TYPES = frozenset({*BY_TYPE, RESULT})
 _COMMON = {"type", "id", "createdAt", "source", "metadata"}
 #: Fields that a Java event has besides its columns.
-_BESIDES = {"MODEL_CALL_END": {"usage"}, "TOOL_RESULT_DATA_DELTA": {"data"}, "TOOL_CALL_DELTA": {"toolCallName"}, "TOOL_CALL_END": {"toolCallName"}}
+_BESIDES = {
+    "MODEL_CALL_END": {"usage"},
+    "TOOL_RESULT_DATA_DELTA": {"data"},
+    "TOOL_CALL_DELTA": {"toolCallName"},
+    "TOOL_CALL_END": {"toolCallName"},
+}
 _NAMES_TOO = {"TOOL_RESULT_TEXT_DELTA", "TOOL_RESULT_DATA_DELTA", "TOOL_RESULT_END"}
 
 
@@ -250,7 +150,7 @@ def unknown_in(value: Wire) -> Wire:
 def write_event(event: Any, **known: Any) -> Wire:
     """Write an event of the engine. `known` are fields that other events have told, such as the name of a call."""
     wire = fields_of(event)
-    kind: type[msgspec.Struct] = type(event)
+    kind: Any = event.__class__
     given = {key: item for key, item in known.items() if item is not None}
     said = _write_custom(wire, kind, given) if kind in AS_CUSTOM else _write(wire, kind, given)
     carried = {"type": wire["type"]} if kind in AS_CUSTOM else {}
@@ -290,7 +190,8 @@ def _write_custom(wire: Wire, kind: type[msgspec.Struct], given: Wire) -> Wire:
 def _with_common(said: Wire, wire: Wire) -> Wire:
     if "source_path" in wire:
         said["source"] = wire["source_path"]
-    metadata = {key: copy_json(item) for key, item in (wire.get("metadata") or {}).items() if key != NAMESPACE}
+    given: Wire = wire.get("metadata") or {}
+    metadata = {key: copy_json(item) for key, item in given.items() if key != NAMESPACE}
     return {**said, "metadata": metadata} if metadata else said
 
 
@@ -328,4 +229,3 @@ def read_own(value: Wire) -> Wire:
     if kind in AS_CUSTOM and not is_object(value.get("value")):
         kind = BY_TYPE[value["type"]]
     return applied(_read_back(kind, value), carried)
-

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from eventfold.jsonvalue import copy_json, is_array, is_object
 
-from .blocks import parsed
+from .scalars import parsed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,4 +86,11 @@ def legacy(frame: Wire) -> Iterator[Wire]:
 def _asked(item: Wire) -> Wire:
     text = item.get("toolInputJson")
     given = parsed(text) if isinstance(text, str) else None
-    return {"type": "tool_use", "id": item.get("toolCallId"), "name": item.get("toolName"), "input": given or {}, "content": text, "state": "asking"}
+    return {
+        "type": "tool_use",
+        "id": item.get("toolCallId"),
+        "name": item.get("toolName"),
+        "input": given or {},
+        "content": text,
+        "state": "asking",
+    }

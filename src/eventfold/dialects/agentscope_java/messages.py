@@ -14,13 +14,14 @@ from eventfold.dialects.translation import EPOCH, NAMESPACE, UNFIT, Said, Unfit
 from eventfold.jsonvalue import copy_json, is_array, is_object
 from eventfold.shape import wire_of
 
-from .blocks import HAVE_METADATA, MEDIA_TYPES, list_of, object_of, read_block, rest_of, text_of, without_null, write_block
+from .blocks import HAVE_METADATA, MEDIA_TYPES, read_block, rest_of, write_block
+from .columns import LARGEST
 from .encoder import GENERATE_REASONS
-from .forms import LARGEST
+from .endings import FINISHED, REASON_KEY, RECOVERY, STRUCTURED_KEY, text_in
 from .moment import from_java, to_java
 from .patch import applied, difference
+from .scalars import list_of, object_of, text_of, without_null
 from .soundness import sound
-from .results import FINISHED, REASON_KEY, RECOVERY, STRUCTURED_KEY, text_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,7 +39,13 @@ _TERMINAL = frozenset({"success", "error", "interrupted", "denied"})
 
 def is_message(value: Any) -> bool:
     """Tell whether a value is a message of Java's."""
-    return is_object(value) and isinstance(value.get("role"), str) and value["role"] in ROLES and is_array(value.get("content")) and "type" not in value
+    return (
+        is_object(value)
+        and isinstance(value.get("role"), str)
+        and value["role"] in ROLES
+        and is_array(value.get("content"))
+        and "type" not in value
+    )
 
 
 # --- theirs -> ours -----------------------------------------------------------------------------

@@ -14,10 +14,10 @@ from eventfold_models import structs
 from eventfold.dialects.translation import UNFIT, Unfit
 
 from .calls import AgentCall, Call, ModelCall
-from .results import Results
+from .endings import Endings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
     from eventfold.shape import Wire
 
@@ -47,13 +47,14 @@ _RESULTS = (
     structs.ToolResultEndEvent,
 )
 _ANSWERS = (structs.UserConfirmResultEvent, structs.ExternalExecutionResultEvent)
+_REQUESTS = (structs.RequireUserConfirmEvent, structs.RequireExternalExecutionEvent)
 #: Names that stand for no tool.
 _PLACEHOLDER = "__"
 #: What data is when Java does not say.
 _BYTES = "application/octet-stream"
 
 
-class Reading(Results):
+class Reading(Endings):
     """Follows agent calls by source and task."""
 
     def read(self, key: Key, head: Wire, kind: Any, fields: Wire) -> Iterator[Any]:
@@ -86,7 +87,14 @@ class Reading(Results):
             yield from self.result_event(agent, head, kind, fields)
         elif kind in _ANSWERS:
             yield from self.answer(agent, head, kind, fields)
-        elif kind is structs.ModelCallStartEvent:
+        elif kind in _REQUESTS:
+            yield from self.request(agent, head, kind, fields)
+        else:
+            yield from self._phase(agent, head, kind, fields)
+
+    def _phase(self, agent: AgentCall, head: Wire, kind: Any, fields: Wire) -> Iterator[Any]:
+        """Read an event that comes whole, or begins or ends a phase."""
+        if kind is structs.ModelCallStartEvent:
             yield from self.settle(agent, head)
             agent.model = ModelCall(fields["reply_id"] or "")
             yield self.said(agent, head, kind, model_name="")
@@ -103,10 +111,8 @@ class Reading(Results):
             block = fields["block_id"] or agent.begin("hint", "", "hint")
             agent.opened.discard(("hint", "", "hint"))
             yield self.said(agent, head, kind, block_id=block, hint=fields["hint"], source=fields["source"])
-        elif kind is structs.ReplyEndEvent:
-            yield from self.close(agent, head)
         else:
-            yield from self.request(agent, head, kind, fields)
+            yield from self.close(agent, head)
 
     # --- agent calls ------------------------------------------------------------------------
 
@@ -149,7 +155,13 @@ class Reading(Results):
         agent.model.open = False
         role = {"role": fields["role"]} if fields.get("role") in {"user", "system"} else {}
         yield self.said(
-            agent, head, structs.ReplyStartEvent, session_id=fields.get("session_id") or agent.session_id, name=agent.name, created_at=at, **role
+            agent,
+            head,
+            structs.ReplyStartEvent,
+            session_id=fields.get("session_id") or agent.session_id,
+            name=agent.name,
+            created_at=at,
+            **role,
         )
 
     def _resumed_by(self, key: Key, following: tuple[Any, Wire] | None, start: Wire) -> AgentCall | None:
@@ -168,7 +180,7 @@ class Reading(Results):
                     return agent
         return next((agent for agent in candidates if not start.get("name") or agent.name == start["name"]), None)
 
-    def _unstarted(self, key: Key, head: Wire, kind: Any, fields: Wire) -> Any:
+    def _unstarted(self, key: Key, head: Wire, kind: Any, fields: Wire) -> Generator[Any, None, AgentCall]:
         """Begin a reply for an event that came without AGENT_START, or go on with the one that it names."""
         agent = self.agents.get(key)
         touched = _touched(kind, fields)
@@ -239,7 +251,9 @@ class Reading(Results):
             started = kind is structs.ToolCallStartEvent
             if not started:
                 self.remark("tool-call.no-start", f"the tool call {key!r} was not started; its arguments are kept", "/toolCallId")
-            yield self.said(agent, head if started else {**head, "id": None}, structs.ToolCallStartEvent, tool_call_id=key, tool_call_name=name)
+            yield self.said(
+                agent, head if started else {**head, "id": None}, structs.ToolCallStartEvent, tool_call_id=key, tool_call_name=name
+            )
         elif kind is structs.ToolCallStartEvent:
             # Java closes a call when another begins, and opens it again when it goes on.
             call.ended = None

@@ -16,8 +16,9 @@ import java.util.Map;
  * Reads values with AgentScope's own classes and codec, and writes them back.
  *
  * <p>One JSON line in, one out: {"op": "event" or "msg", "values": [...]} is answered by {"written": [text, ...]}, where a
- * text is what the codec wrote, or by {"error": text, "at": index} for the first value that was refused. Each value is also
- * read by a plain ObjectMapper, which refuses unknown properties of nested classes.
+ * text is what the codec wrote, or by {"error": text, "at": index} for the first value that was refused. A value
+ * that is an object is also read by a plain ObjectMapper, which refuses unknown properties of nested classes; one that is a
+ * string is JSON text, and read by the codec only: a plain mapper cannot read the totalTokens that Java itself writes.
  */
 public final class Judge {
     private static final ObjectMapper PLAIN = new ObjectMapper();
@@ -40,7 +41,9 @@ public final class Judge {
             try {
                 String text = value.isTextual() ? value.textValue() : value.toString();
                 Object read = CODEC.fromJson(text, wanted);
-                PLAIN.readValue(text, wanted);
+                if (!value.isTextual()) {
+                    PLAIN.readValue(text, wanted);
+                }
                 written.add(CODEC.toJson(read));
             } catch (Exception | LinkageError error) {
                 return Map.of("error", String.valueOf(cause(error)), "at", written.size());
