@@ -90,7 +90,9 @@ class JavaDecoder(Reading):
         kind = value.get("type")
         if not isinstance(kind, str) or kind not in TYPES:
             self.remark(UNKNOWN, f"there is no event {kind!r}", "/type")
-            yield self.event(structs.CustomEvent, name=f"{KEPT}.unknown", value=copy_json(value))
+            given = value.get("id")
+            key = given if isinstance(given, str) and given else None
+            yield self.event(structs.CustomEvent, id=key, name=f"{KEPT}.unknown", value=copy_json(value))
             return
         at = text_of(value.get("createdAt"), "/createdAt")
         self.now = at or self.now

@@ -258,7 +258,7 @@ class Reading(Endings):
             # Java closes a call when another begins, and opens it again when it goes on.
             call.ended = None
         if kind is structs.ToolCallDeltaEvent and fields["delta"] is not None:
-            call.ended = None
+            # After an END, a fragment under a placeholder name: the end that was held back still stands.
             call.arguments.append(fields["delta"])
             yield self.said(agent, head, kind, tool_call_id=key, delta=fields["delta"])
         elif kind is structs.ToolCallEndEvent:
