@@ -267,8 +267,8 @@ def test_java_writes_what_it_wrote(judge: Judge, name: str) -> None:
 
 def test_the_judge_refuses_what_is_wrong(judge: Judge) -> None:
     """The judge judges: an unknown field of a block, a lower-case role and an event of our own are refused."""
-    call = {"type": "tool_use", "id": "c", "name": "n", "input": {}, "content": "{}", "metadata": {}, "state": "pending"}
-    event = {"type": "REQUIRE_USER_CONFIRM", "id": "1", "createdAt": "t", "replyId": "r", "toolCalls": [call]}
+    call: Wire = {"type": "tool_use", "id": "c", "name": "n", "input": {}, "content": "{}", "metadata": {}, "state": "pending"}
+    event: Wire = {"type": "REQUIRE_USER_CONFIRM", "id": "1", "createdAt": "t", "replyId": "r", "toolCalls": [call]}
     assert "written" in judge.ask("event", [event])
     assert "UnrecognizedProperty" in judge.ask("event", [{**event, "toolCalls": [{**call, "x_note": 1}]}])["error"]
     assert "InvalidTypeId" in judge.ask("event", [{"type": "REPLY_START", "id": "1", "createdAt": "t"}])["error"]
@@ -411,9 +411,8 @@ def test_the_dialect_is_recognised_and_takes_no_other() -> None:
         assert DIALECT.recognise(memory[0])
     for path in sorted((ROOT / "schemas/examples").glob("*/*.json")):
         assert not DIALECT.recognise(json.loads(path.read_text("utf-8")))
-    assert not any(
-        map(DIALECT.recognise, ({"type": "CUSTOM", "name": "n", "value": {}}, {"role": "user", "content": []}, [], None, {"type": {}}))
-    )
+    others: list[Any] = [{"type": "CUSTOM", "name": "n", "value": {}}, {"role": "user", "content": []}, [], None, {"type": {}}]
+    assert not any(map(DIALECT.recognise, others))
     assert DIALECT.name in NAMES
     assert dialect(DIALECT.name) is DIALECT
 

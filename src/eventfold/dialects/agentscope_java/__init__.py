@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from eventfold_models import structs
 from eventfold_models.tables import EVENTS
 
 from eventfold.dialects.translation import COMMON, Dialect, Row, rule
@@ -95,20 +96,26 @@ _NOTES = {
 
 
 def _rows() -> tuple[Row, ...]:
+    custom = FORMS[structs.CustomEvent].type
     customs = {kind.__name__ for kind in AS_CUSTOM}
     both = [
         Row(kind.__name__, form.type, "in" if kind in AS_CUSTOM else "both", _NOTES.get(kind.__name__, "") if kind not in AS_CUSTOM else "")
         for kind, form in FORMS.items()
     ]
-    out = [Row(name, "CUSTOM", "out", _NOTES[name]) for name in EVENTS.values() if name in customs]
-    back = [Row(name, "CUSTOM", "in", "as it was written") for name in EVENTS.values() if name in customs]
+    out = [Row(name, custom, "out", _NOTES[name]) for name in EVENTS.values() if name in customs]
+    back = [Row(name, custom, "in", "as it was written") for name in EVENTS.values() if name in customs]
     return (
         *both,
         *out,
         *back,
         Row("ReplyEndEvent", "AGENT_RESULT", "out", "before the end, if only it tells Java readers why, or a structured output"),
         Row("CustomEvent", "AGENT_RESULT", "in", "agentscope_java.agent_result: the message, held against what was said"),
-        Row("CustomEvent", "TOOL_RESULT_END", "in", "agentscope_java.tool_result_suspended: state running with metadata of its own"),
+        Row(
+            "CustomEvent",
+            FORMS[structs.ToolResultEndEvent].type,
+            "in",
+            "agentscope_java.tool_result_suspended: running, with metadata of its own",
+        ),
         Row("CustomEvent", "any other type", "in", "agentscope_java.unknown"),
         Row("the event in `payload`", "RemoteAgentEvent", "in", "frames of the Agent Protocol; older ones without payload, too"),
         Row("UserMsg, SystemMsg, ToolMsg", "Msg with role USER, SYSTEM, TOOL", "both"),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from eventfold_models import structs
+
 from eventfold.dialects.translation import UNFIT, Unfit
 from eventfold.jsonvalue import copy_json, is_object
 
@@ -12,6 +14,12 @@ from .scalars import choice_of, list_of, object_of, text_of
 
 if TYPE_CHECKING:
     from eventfold.shape import Wire
+
+
+def tag_of(kind: Any) -> str:
+    """Give the type of an event by its class."""
+    return kind.__struct_config__.tag
+
 
 #: The largest int that Java reads.
 LARGEST = 2**31 - 1
@@ -24,7 +32,7 @@ REASONS = (
     "ACTING_STOP_REQUESTED",
     "PERMISSION_ASKING",
     "MIDDLEWARE_STOP_REQUESTED",
-    "ALL_TOOLS_DENIED",
+    tag_of(structs.AllToolsDeniedEvent),
     "INTERRUPTED",
     "MAX_ITERATIONS",
 )

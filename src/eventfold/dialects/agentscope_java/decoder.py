@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from eventfold_models import structs
 from eventfold_models.tables import EVENTS, FIELDS
+from xxhash import xxh3_64_intdigest
 
 from eventfold.dialects.translation import UNFIT, UNKNOWN, Unfit
 from eventfold.jsonvalue import copy_json, is_object
@@ -37,7 +38,7 @@ class JavaDecoder(Reading):
     def __init__(self) -> None:
         super().__init__()
         self.own: set[str] = set()  #: replies that we wrote
-        self.seen: dict[str, tuple[int, str]] = {}
+        self.seen: dict[str, tuple[int, int]] = {}
         self.last_frame: dict[str, int] = {}
 
     def decode(self, value: Any) -> Iterator[Any]:
@@ -127,9 +128,9 @@ class JavaDecoder(Reading):
         key = value.get("id")
         if not isinstance(key, str) or not key:
             return False
-        text = json.dumps(value, sort_keys=True)
-        index, before = self.seen.setdefault(key, (self.index, text))
-        if index == self.index or before != text:
+        digest = xxh3_64_intdigest(json.dumps(value, sort_keys=True))
+        index, before = self.seen.setdefault(key, (self.index, digest))
+        if index == self.index or before != digest:
             return False
         self.remark("event.repeated", f"the event {key!r} came before", "/id", index)
         return True

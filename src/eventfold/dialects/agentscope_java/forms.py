@@ -28,6 +28,7 @@ from .columns import (
     read_usage,
     reason_of,
     state_of,
+    tag_of,
     write_confirmations,
     write_data_delta,
     write_hint,
@@ -64,6 +65,9 @@ class Form(NamedTuple):
     write: Callable[[Wire], Wire] | None = None
 
 
+#: Java's event has the name of ours.
+SAME = ""
+
 _REPLY = Column("reply_id", "replyId")
 _BLOCK = (_REPLY, Column("block_id", "blockId"))
 _GROWS = (*_BLOCK, Column("delta", "delta"))
@@ -71,50 +75,49 @@ _CALL = (_REPLY, Column("tool_call_id", "toolCallId"))
 _NAMED = (*_CALL, Column("tool_call_name", "toolCallName"))
 _CALLS = Column("tool_calls", "toolCalls", blocks_of, written)
 
-FORMS: dict[type[Any], Form] = {
+_TABLE: dict[type[Any], Form] = {
     structs.ReplyStartEvent: Form(
         "AGENT_START", (Column("session_id", "sessionId"), _REPLY, Column("name", "name"), Column("role", "role"))
     ),
     structs.ReplyEndEvent: Form("AGENT_END", (_REPLY,)),
-    structs.ModelCallStartEvent: Form("MODEL_CALL_START", (_REPLY,)),
-    structs.ModelCallEndEvent: Form("MODEL_CALL_END", (_REPLY,), read_usage, write_usage),
-    structs.TextBlockStartEvent: Form("TEXT_BLOCK_START", _BLOCK),
-    structs.TextBlockDeltaEvent: Form("TEXT_BLOCK_DELTA", _GROWS),
-    structs.TextBlockEndEvent: Form("TEXT_BLOCK_END", _BLOCK),
-    structs.ThinkingBlockStartEvent: Form("THINKING_BLOCK_START", _BLOCK),
-    structs.ThinkingBlockDeltaEvent: Form("THINKING_BLOCK_DELTA", _GROWS),
-    structs.ThinkingBlockEndEvent: Form("THINKING_BLOCK_END", _BLOCK),
-    structs.DataBlockStartEvent: Form("DATA_BLOCK_START", _BLOCK),
-    structs.DataBlockDeltaEvent: Form("DATA_BLOCK_DELTA", (*_BLOCK, Column("data", "delta"))),
-    structs.DataBlockEndEvent: Form("DATA_BLOCK_END", _BLOCK),
-    structs.HintBlockEvent: Form("HINT_BLOCK", (*_BLOCK, Column("source", "hintSource"), Column("hint", "hint", hint_of, write_hint))),
-    structs.ToolCallStartEvent: Form("TOOL_CALL_START", _NAMED),
-    structs.ToolCallDeltaEvent: Form("TOOL_CALL_DELTA", (*_CALL, Column("delta", "delta"))),
-    structs.ToolCallEndEvent: Form("TOOL_CALL_END", _CALL),
-    structs.ToolResultStartEvent: Form("TOOL_RESULT_START", _NAMED),
-    structs.ToolResultTextDeltaEvent: Form("TOOL_RESULT_TEXT_DELTA", (*_CALL, Column("delta", "delta"))),
-    structs.ToolResultDataDeltaEvent: Form("TOOL_RESULT_DATA_DELTA", _CALL, read_data_delta, write_data_delta),
-    structs.ToolResultEndEvent: Form("TOOL_RESULT_END", (*_CALL, Column("state", "state", state_of))),
+    structs.ModelCallStartEvent: Form(SAME, (_REPLY,)),
+    structs.ModelCallEndEvent: Form(SAME, (_REPLY,), read_usage, write_usage),
+    structs.TextBlockStartEvent: Form(SAME, _BLOCK),
+    structs.TextBlockDeltaEvent: Form(SAME, _GROWS),
+    structs.TextBlockEndEvent: Form(SAME, _BLOCK),
+    structs.ThinkingBlockStartEvent: Form(SAME, _BLOCK),
+    structs.ThinkingBlockDeltaEvent: Form(SAME, _GROWS),
+    structs.ThinkingBlockEndEvent: Form(SAME, _BLOCK),
+    structs.DataBlockStartEvent: Form(SAME, _BLOCK),
+    structs.DataBlockDeltaEvent: Form(SAME, (*_BLOCK, Column("data", "delta"))),
+    structs.DataBlockEndEvent: Form(SAME, _BLOCK),
+    structs.HintBlockEvent: Form(SAME, (*_BLOCK, Column("source", "hintSource"), Column("hint", "hint", hint_of, write_hint))),
+    structs.ToolCallStartEvent: Form(SAME, _NAMED),
+    structs.ToolCallDeltaEvent: Form(SAME, (*_CALL, Column("delta", "delta"))),
+    structs.ToolCallEndEvent: Form(SAME, _CALL),
+    structs.ToolResultStartEvent: Form(SAME, _NAMED),
+    structs.ToolResultTextDeltaEvent: Form(SAME, (*_CALL, Column("delta", "delta"))),
+    structs.ToolResultDataDeltaEvent: Form(SAME, _CALL, read_data_delta, write_data_delta),
+    structs.ToolResultEndEvent: Form(SAME, (*_CALL, Column("state", "state", state_of))),
     structs.ExceedMaxItersEvent: Form(
-        "EXCEED_MAX_ITERS",
+        SAME,
         (_REPLY, Column("max_iters", "maxIters", number_of, limited), Column("current_iter", "currentIter", number_of, limited)),
     ),
-    structs.RequireUserConfirmEvent: Form("REQUIRE_USER_CONFIRM", (_REPLY, _CALLS)),
-    structs.RequireExternalExecutionEvent: Form("REQUIRE_EXTERNAL_EXECUTION", (_REPLY, _CALLS)),
+    structs.RequireUserConfirmEvent: Form(SAME, (_REPLY, _CALLS)),
+    structs.RequireExternalExecutionEvent: Form(SAME, (_REPLY, _CALLS)),
     structs.UserConfirmResultEvent: Form(
-        "USER_CONFIRM_RESULT", (_REPLY, Column("confirm_results", "confirmResults", confirmations_of, write_confirmations))
+        SAME, (_REPLY, Column("confirm_results", "confirmResults", confirmations_of, write_confirmations))
     ),
-    structs.ExternalExecutionResultEvent: Form(
-        "EXTERNAL_EXECUTION_RESULT", (_REPLY, Column("execution_results", "toolResults", blocks_of, written))
-    ),
-    structs.RequestStopEvent: Form("REQUEST_STOP", (Column("reason", "reason"), Column("generate_reason", "generateReason", reason_of))),
+    structs.ExternalExecutionResultEvent: Form(SAME, (_REPLY, Column("execution_results", "toolResults", blocks_of, written))),
+    structs.RequestStopEvent: Form(SAME, (Column("reason", "reason"), Column("generate_reason", "generateReason", reason_of))),
     structs.SubagentExposedEvent: Form(
-        "SUBAGENT_EXPOSED",
+        SAME,
         (Column("subagent_id", "subagentId"), Column("agent_id", "agentId"), Column("session_id", "sessionId"), Column("label", "label")),
     ),
-    structs.AllToolsDeniedEvent: Form("ALL_TOOLS_DENIED", (Column("denied_tool_calls", "deniedToolCalls", blocks_of, written),)),
-    structs.CustomEvent: Form("CUSTOM", (Column("name", "name"), Column("value", "value", object_of))),
+    structs.AllToolsDeniedEvent: Form(SAME, (Column("denied_tool_calls", "deniedToolCalls", blocks_of, written),)),
+    structs.CustomEvent: Form(SAME, (Column("name", "name"), Column("value", "value", object_of))),
 }
+FORMS: dict[type[Any], Form] = {kind: form._replace(type=form.type or tag_of(kind)) for kind, form in _TABLE.items()}
 #: Ours that go out as CUSTOM: Java has no USER_INTERRUPT, and 2.0.0 cannot read its own ALL_TOOLS_DENIED.
 AS_CUSTOM = frozenset({structs.UserInterruptEvent, structs.AllToolsDeniedEvent})
 #: The class of ours for each Java event; AGENT_RESULT has none.
@@ -124,12 +127,13 @@ TYPES = frozenset({*BY_TYPE, RESULT})
 _COMMON = {"type", "id", "createdAt", "source", "metadata"}
 #: Fields that a Java event has besides its columns.
 _BESIDES = {
-    "MODEL_CALL_END": {"usage"},
-    "TOOL_RESULT_DATA_DELTA": {"data"},
-    "TOOL_CALL_DELTA": {"toolCallName"},
-    "TOOL_CALL_END": {"toolCallName"},
+    structs.ModelCallEndEvent: {"usage"},
+    structs.ToolResultDataDeltaEvent: {"data", "toolCallName"},
+    structs.ToolCallDeltaEvent: {"toolCallName"},
+    structs.ToolCallEndEvent: {"toolCallName"},
+    structs.ToolResultTextDeltaEvent: {"toolCallName"},
+    structs.ToolResultEndEvent: {"toolCallName"},
 }
-_NAMES_TOO = {"TOOL_RESULT_TEXT_DELTA", "TOOL_RESULT_DATA_DELTA", "TOOL_RESULT_END"}
 
 
 def read_fields(kind: type[msgspec.Struct], value: Wire) -> Wire:
@@ -141,9 +145,8 @@ def read_fields(kind: type[msgspec.Struct], value: Wire) -> Wire:
 
 def unknown_in(value: Wire) -> Wire:
     """Give the fields that no class of Java has."""
-    kind = value["type"]
-    known = _COMMON | {column.theirs for column in FORMS[BY_TYPE[kind]].columns} if kind in BY_TYPE else _COMMON | {"result"}
-    known |= _BESIDES.get(kind, set()) | ({"toolCallName"} if kind in _NAMES_TOO else set())
+    kind = BY_TYPE.get(value["type"])
+    known = _COMMON | ({"result"} if kind is None else {*_BESIDES.get(kind, ()), *(column.theirs for column in FORMS[kind].columns)})
     return {key: copy_json(item) for key, item in value.items() if key not in known and item is not None}
 
 
@@ -183,7 +186,13 @@ def _write(wire: Wire, kind: type[msgspec.Struct], given: Wire) -> Wire:
 def _write_custom(wire: Wire, kind: type[msgspec.Struct], given: Wire) -> Wire:
     form = FORMS.get(kind)
     value = {column.theirs: column.write(wire[column.ours]) for column in form.columns} if form is not None else {}
-    said: Wire = {"type": "CUSTOM", "id": wire["id"], "createdAt": wire["created_at"], "name": wire["type"], "value": value}
+    said: Wire = {
+        "type": tag_of(structs.CustomEvent),
+        "id": wire["id"],
+        "createdAt": wire["created_at"],
+        "name": wire["type"],
+        "value": value,
+    }
     return _with_common({**said, **given}, wire)
 
 
@@ -197,7 +206,7 @@ def _with_common(said: Wire, wire: Wire) -> Wire:
 
 def _read_back(kind: type[msgspec.Struct], said: Wire) -> Wire:
     """Read what was written, as `read_own` does before it applies what is carried beside."""
-    tag = kind.__struct_config__.tag
+    tag = tag_of(kind)
     if kind in AS_CUSTOM:
         form = FORMS.get(kind)
         fields = {column.ours: column.read(said["value"].get(column.theirs), "") for column in form.columns} if form is not None else {}

@@ -9,8 +9,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from eventfold_models import structs
+
 from eventfold.jsonvalue import copy_json, is_array, is_object
 
+from .columns import tag_of
 from .scalars import parsed
 
 if TYPE_CHECKING:
@@ -23,12 +26,12 @@ KINDS = {
     "RUN_STARTED": "AGENT_START",
     "RUN_FINISHED": "AGENT_END",
     "RUN_ERROR": "",
-    "TEXT_DELTA": "TEXT_BLOCK_DELTA",
-    "THINKING_DELTA": "THINKING_BLOCK_DELTA",
-    "TOOL_CALL_START": "TOOL_CALL_START",
-    "TOOL_CALL_END": "TOOL_CALL_END",
-    "TOOL_RESULT": "TOOL_RESULT_END",
-    "REQUIRE_CONFIRM": "REQUIRE_USER_CONFIRM",
+    "TEXT_DELTA": tag_of(structs.TextBlockDeltaEvent),
+    "THINKING_DELTA": tag_of(structs.ThinkingBlockDeltaEvent),
+    tag_of(structs.ToolCallStartEvent): tag_of(structs.ToolCallStartEvent),
+    tag_of(structs.ToolCallEndEvent): tag_of(structs.ToolCallEndEvent),
+    "TOOL_RESULT": tag_of(structs.ToolResultEndEvent),
+    "REQUIRE_CONFIRM": tag_of(structs.RequireUserConfirmEvent),
     "STATUS": "",
     "AGENT_EVENT": "",
 }
@@ -61,16 +64,16 @@ def legacy(frame: Wire) -> Iterator[Wire]:
     called = {**head, "replyId": "", "toolCallId": frame.get("toolCallId"), "toolCallName": frame.get("toolName")}
     if kind in _BLOCKS:
         yield {**head, "replyId": "", "blockId": _BLOCKS[kind], "delta": frame.get("text")}
-    elif kind == "TOOL_CALL_END":
+    elif kind == tag_of(structs.ToolCallEndEvent):
         given = frame.get("toolInput")
         if given is not None:
             delta = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
-            yield {**called, "type": "TOOL_CALL_DELTA", "delta": delta}
+            yield {**called, "type": tag_of(structs.ToolCallDeltaEvent), "delta": delta}
         yield called
     elif kind == "TOOL_RESULT":
-        yield {**called, "type": "TOOL_RESULT_START"}
+        yield {**called, "type": tag_of(structs.ToolResultStartEvent)}
         if isinstance(frame.get("text"), str):
-            yield {**called, "type": "TOOL_RESULT_TEXT_DELTA", "delta": frame["text"]}
+            yield {**called, "type": tag_of(structs.ToolResultTextDeltaEvent), "delta": frame["text"]}
         status = str(frame.get("status", "")).lower()
         yield {**called, "state": status if status in {"success", "error", "denied", "interrupted", "running"} else "success"}
     elif kind == "REQUIRE_CONFIRM":

@@ -13,13 +13,15 @@ from eventfold_models import structs
 
 from eventfold.dialects.translation import UNFIT, Unfit
 
-from .calls import AgentCall, Call, ModelCall
-from .endings import Endings
+from .agents import ANSWERS, RESULTS, Agents
+from .calls import Call, ModelCall
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Iterator
 
     from eventfold.shape import Wire
+
+    from .calls import AgentCall
 
     Key = tuple[str, str]
 
@@ -40,13 +42,6 @@ _ENDS = (structs.TextBlockEndEvent, structs.ThinkingBlockEndEvent, structs.DataB
 _GROWS = (structs.TextBlockDeltaEvent, structs.ThinkingBlockDeltaEvent, structs.DataBlockDeltaEvent)
 _KINDS = ("text", "thinking", "data")
 _ARGUMENTS = (structs.ToolCallStartEvent, structs.ToolCallDeltaEvent, structs.ToolCallEndEvent)
-_RESULTS = (
-    structs.ToolResultStartEvent,
-    structs.ToolResultTextDeltaEvent,
-    structs.ToolResultDataDeltaEvent,
-    structs.ToolResultEndEvent,
-)
-_ANSWERS = (structs.UserConfirmResultEvent, structs.ExternalExecutionResultEvent)
 _REQUESTS = (structs.RequireUserConfirmEvent, structs.RequireExternalExecutionEvent)
 #: Names that stand for no tool.
 _PLACEHOLDER = "__"
@@ -54,19 +49,19 @@ _PLACEHOLDER = "__"
 _BYTES = "application/octet-stream"
 
 
-class Reading(Endings):
+class Reading(Agents):
     """Follows agent calls by source and task."""
 
     def read(self, key: Key, head: Wire, kind: Any, fields: Wire) -> Iterator[Any]:
         """Read an event of a reply."""
         if kind is structs.ReplyStartEvent:
-            yield from self._start(key, head, fields)
+            yield from self.start(key, head, fields)
             return
         if key in self.waiting:
             yield from self.start_waiting(key, (kind, fields))
         agent = self.agents.get(key)
         if agent is None or agent.ended or agent.stopped:
-            agent = yield from self._unstarted(key, head, kind, fields)
+            agent = yield from self.unstarted(key, head, kind, fields)
         yield from self._dispatch(agent, head, kind, fields)
 
     def free(self, key: Key, head: Wire, kind: Any, fields: Wire) -> Iterator[Any]:
@@ -83,9 +78,9 @@ class Reading(Endings):
             yield from self._block(agent, head, kind, fields)
         elif kind in _ARGUMENTS:
             yield from self._arguments(agent, head, kind, fields)
-        elif kind in _RESULTS:
+        elif kind in RESULTS:
             yield from self.result_event(agent, head, kind, fields)
-        elif kind in _ANSWERS:
+        elif kind in ANSWERS:
             yield from self.answer(agent, head, kind, fields)
         elif kind in _REQUESTS:
             yield from self.request(agent, head, kind, fields)
@@ -113,90 +108,6 @@ class Reading(Endings):
             yield self.said(agent, head, kind, block_id=block, hint=fields["hint"], source=fields["source"])
         else:
             yield from self.close(agent, head)
-
-    # --- agent calls ------------------------------------------------------------------------
-
-    def _start(self, key: Key, head: Wire, fields: Wire) -> Iterator[Any]:
-        before = self.agents.get(key)
-        if key in self.waiting:
-            yield from self.start_waiting(key, None)
-            before = self.agents.get(key)
-        if before is not None and before.stopped:
-            # What it starts is told by the event that follows.
-            self.waiting[key] = {"head": head, "fields": fields, "at": self.now, "index": self.index}
-            return
-        if before is not None and not before.ended:
-            self.remark("agent.no-end", f"the agent call {before.reply_id} has no AGENT_END, and another begins", "", before.index)
-        yield from self._begin(key, head, fields, self.now, self.index)
-
-    def _begin(self, key: Key, head: Wire, fields: Wire, at: str, index: int) -> Iterator[Any]:
-        count = self._count(key)
-        name = fields.get("name") or ""
-        reply_id = fields.get("reply_id") or f"{key[0] or key[1] or 'reply'}/{count}"
-        agent = AgentCall(reply_id, name, fields.get("session_id") or "", index)
-        self.agents[key] = agent
-        role = (fields.get("role") or "assistant").lower()
-        if role not in {"user", "assistant", "system"}:
-            self.remark(UNFIT, f"{role!r} is no role of a reply", "/role")
-            role = "assistant"
-        yield self.said(agent, head, structs.ReplyStartEvent, session_id=agent.session_id, name=name, role=role, created_at=at)
-
-    def start_waiting(self, key: Key, following: tuple[Any, Wire] | None) -> Iterator[Any]:
-        """Begin a new reply, or go on with a parked one, as the event that follows AGENT_START tells."""
-        given = self.waiting.pop(key)
-        head, fields, at, index = given["head"], given["fields"], given["at"], given["index"]
-        agent = self._resumed_by(key, following, fields)
-        if agent is None:
-            yield from self._begin(key, head, fields, at, index)
-            return
-        self.agents[key] = agent
-        self.parked = [(place, other) for place, other in self.parked if other is not agent]
-        agent.stopped, agent.resumed, agent.reason = False, True, None
-        agent.model.open = False
-        role = {"role": fields["role"]} if fields.get("role") in {"user", "system"} else {}
-        yield self.said(
-            agent,
-            head,
-            structs.ReplyStartEvent,
-            session_id=fields.get("session_id") or agent.session_id,
-            name=agent.name,
-            created_at=at,
-            **role,
-        )
-
-    def _resumed_by(self, key: Key, following: tuple[Any, Wire] | None, start: Wire) -> AgentCall | None:
-        """Find the parked reply that goes on: the one that the answer names, or whose calls the event names, or the last of this agent."""
-        candidates = [agent for place, agent in reversed(self.parked) if place == key]
-        if following is not None:
-            kind, fields = following
-            named = fields.get("reply_id")
-            if kind in _ANSWERS:
-                for agent in candidates:
-                    if named in agent.answers:
-                        return agent
-            touched = _touched(kind, fields)
-            for agent in candidates:
-                if any(call in agent.calls for call in touched):
-                    return agent
-        return next((agent for agent in candidates if not start.get("name") or agent.name == start["name"]), None)
-
-    def _unstarted(self, key: Key, head: Wire, kind: Any, fields: Wire) -> Generator[Any, None, AgentCall]:
-        """Begin a reply for an event that came without AGENT_START, or go on with the one that it names."""
-        agent = self.agents.get(key)
-        touched = _touched(kind, fields)
-        if agent is not None and any(call in agent.calls for call in touched):
-            self.remark("agent.after-end", f"the agent call {agent.reply_id} has ended", "", agent.index)
-            agent.stopped = False
-            self.parked = [(place, other) for place, other in self.parked if other is not agent]
-            return agent
-        self.remark("agent.not-started", "there is no AGENT_START before the event; a reply begins here")
-        start = {"reply_id": fields.get("reply_id"), "name": key[0].rsplit("/", 1)[-1]}
-        yield from self._begin(key, {**head, "id": None, "metadata": None}, start, self.now, self.index)
-        return self.agents[key]
-
-    def _count(self, key: Key) -> int:
-        self.counts[key] = self.counts.get(key, 0) + 1
-        return self.counts[key]
 
     # --- blocks -----------------------------------------------------------------------------
 
@@ -263,14 +174,3 @@ class Reading(Endings):
             yield self.said(agent, head, kind, tool_call_id=key, delta=fields["delta"])
         elif kind is structs.ToolCallEndEvent:
             call.ended = {"head": head, "at": self.now}
-
-
-def _touched(kind: Any, fields: Wire) -> list[Any]:
-    """Give the ids of the calls that an answer or a result names."""
-    if kind in _RESULTS:
-        return [fields["tool_call_id"]]
-    if kind is structs.UserConfirmResultEvent:
-        return [answer["tool_call"]["id"] for answer in fields["confirm_results"]]
-    if kind is structs.ExternalExecutionResultEvent:
-        return [result["id"] for result in fields["execution_results"]]
-    return []
