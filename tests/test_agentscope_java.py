@@ -198,7 +198,7 @@ def _shown(block: Wire) -> tuple[Any, ...]:
     if kind in {"data", "image", "audio", "video"}:
         source = block["source"]
         return kind, source.get("url", source.get("data")), source.get("mime_type", source.get("media_type"))
-    return kind, block[{"hint": "hint"}.get(kind, kind)]
+    return kind, block[kind]
 
 
 def project(message: Wire) -> Iterator[tuple[str, list[Any]]]:

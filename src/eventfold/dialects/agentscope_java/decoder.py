@@ -128,7 +128,7 @@ class JavaDecoder(Reading):
         key = value.get("id")
         if not isinstance(key, str) or not key:
             return False
-        digest = xxh3_64_intdigest(json.dumps(value, sort_keys=True))
+        digest = xxh3_64_intdigest(json.dumps(value, sort_keys=True).encode())
         index, before = self.seen.setdefault(key, (self.index, digest))
         if index == self.index or before != digest:
             return False
