@@ -162,6 +162,15 @@ def test_java_reads_every_stream_and_what_it_writes_comes_back_whole(judge: Judg
     assert folded(back) == folded(events)
 
 
+@given(streams(moves=8), st.data())
+def test_java_reads_every_prefix(judge: Judge, stream: list[Wire], data: st.DataObject) -> None:
+    """However early a stream stops, what goes out, its end included, is read by AgentScope's classes."""
+    events = known(stream)
+    prefix = events[: data.draw(st.integers(0, len(events)))]
+    back = decoded(DIALECT, judge.read("event", encoded(DIALECT, prefix)[0]))[0]
+    assert folded(back) == folded(prefix)
+
+
 @given(broken_streams())
 def test_java_reads_every_broken_stream(judge: Judge, stream: list[Wire]) -> None:
     """The same of streams that break our rules."""
