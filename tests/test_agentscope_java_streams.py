@@ -361,6 +361,19 @@ def test_an_external_result_takes_the_place_of_the_placeholder() -> None:
     assert (message["finished_reason"], found) == ("completed", [])
 
 
+def test_a_suspended_call_may_be_run_after_all() -> None:
+    """Handed out twice, then run by the agent: the placeholders are no output, and the deltas of the last run are."""
+    suspended = result("a1", "c", "[Awaiting external execution]", "running")
+    script = Script(
+        start(), *model("m1", *call("m1", "c")), *suspended, said("", use("c"), agentscope_generate_reason="TOOL_SUSPENDED"), end()
+    )
+    script.say(start("r2"), *suspended, end("r2"), start("r3"), result("a3", "c")[0])
+    script.say(*(result("a3", "c", delta)[1] for delta in ("4", "2")), result("a3", "c")[2], *model("m2", *text("m2", "Done.")), end("r3"))
+    [message], _, found = script.read()
+    assert told(message["content"])[1] == ("tool_result", "c", "weather", "success", "42")
+    assert (message["finished_reason"], found) == ("completed", [])
+
+
 def test_two_parked_replies_are_told_apart_by_the_answer() -> None:
     """Of several parked replies of one agent, the one goes on whose question the answer names."""
     first = [

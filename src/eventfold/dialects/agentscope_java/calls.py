@@ -60,7 +60,7 @@ class AgentCall:
         self.blocks: dict[tuple[str, str, str], str] = {}  #: block ids of ours, of what is open or was the newest
         self.opened: set[tuple[str, str, str]] = set()
         self.used: dict[tuple[str, str], int] = {}
-        self.held: dict[str, Wire] = {}  #: placeholder texts of results, until it is known what they are
+        self.held: dict[str, list[Wire]] = {}  #: placeholder texts of results, until it is known what they are
         self.reason: str | None = None
         self.exceeded = False
         self.implicit: dict[tuple[str, str, str], str] = {}  #: blocks that nothing started, and that nothing will end

@@ -103,15 +103,15 @@ class Results(Decoder):
         if delta is None:
             return
         if call.result == "suspended" or (delta == PLACEHOLDER and call.key not in agent.held):
-            # No output: what it is shows when the result ends, or goes on.
-            agent.held.setdefault(call.key, {"head": head, "at": self.now, "delta": delta})
+            # Perhaps no output: that shows when the result ends, or goes on.
+            agent.held.setdefault(call.key, []).append({"head": head, "at": self.now, "delta": delta})
             return
         yield from self._released(agent, call)
         yield self.said(agent, head, structs.ToolResultTextDeltaEvent, tool_call_id=call.key, delta=delta)
 
     def _released(self, agent: AgentCall, call: Call) -> Iterator[Any]:
-        held = agent.held.pop(call.key, None)
-        if held is not None and call.result != "suspended":
+        """Say what was held back: it is output after all."""
+        for held in agent.held.pop(call.key, ()):
             delta = {"delta": held["delta"], "created_at": held["at"]}
             yield self.said(agent, held["head"], structs.ToolResultTextDeltaEvent, tool_call_id=call.key, **delta)
 
