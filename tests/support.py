@@ -12,7 +12,7 @@ from typing import Any
 from eventfold.jsonvalue import is_array, is_object
 
 ROOT = Path(__file__).resolve().parent.parent
-RECORDINGS = sorted((ROOT / "tests/recordings").glob("*/*.events.jsonl"))
+RECORDINGS = sorted((ROOT / "tests/recordings").glob("agentscope-2.*/*.events.jsonl"))
 CASES: list[dict[str, Any]] = [json.loads(line) for line in (ROOT / "tests/data/cases.jsonl").read_text("utf-8").splitlines()]
 
 Wire = dict[str, Any]
