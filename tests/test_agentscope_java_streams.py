@@ -25,13 +25,13 @@ NAMES = sorted(path.name.removesuffix(".events.jsonl") for path in FOLDER.glob("
 #: What the decoder remarks on each recording, and where; those that are not named have none.
 REMARKS: dict[str, list[tuple[str, int]]] = {
     # 2.0.0 writes no USER_CONFIRM_RESULT: that the call was approved shows when it has a result, that it was denied when it has none.
-    "confirm_approved": [("agent.unseen-answer", 17)],
-    "confirm_denied": [("agent.unseen-answer", 20), ("tool-result.unseen", 20)],
+    "confirm_approved": [("java.unseen-answer", 17)],
+    "confirm_denied": [("java.unseen-answer", 20), ("java.result-unseen", 20)],
     # Nor EXTERNAL_EXECUTION_RESULT: the result is not in the stream.
-    "external_resumed": [("agent.unseen-answer", 18), ("tool-result.unseen", 18)],
+    "external_resumed": [("java.unseen-answer", 18), ("java.result-unseen", 18)],
     # The stream failed, and that is no event.
-    "model_error": [("agent.no-end", 2)],
-    "model_error_midway": [("agent.no-end", 4)],
+    "model_error": [("java.no-end", 2)],
+    "model_error_midway": [("java.no-end", 4)],
 }
 #: What `check` finds in what was read, by event of ours.
 FINDINGS: dict[str, list[tuple[str, str, int]]] = {
@@ -327,7 +327,7 @@ def test_a_denied_call_without_a_result_event_is_denied() -> None:
         ("tool_result", "d", "weather", "denied", ""),
         ("text", "No."),
     ]
-    assert [rule for rule, _ in remarks] == ["tool-result.unseen", "tool-result.unseen"]
+    assert [rule for rule, _ in remarks] == ["java.result-unseen", "java.result-unseen"]
     assert found == []
 
 
@@ -448,7 +448,7 @@ def test_max_iterations_without_a_tag() -> None:
     script = Script(start(), *model("m1", *call("m1", "c")), *result("a", "c"), exceed, model("m2")[0], said("Maximum iterations."), end())
     [message], remarks, found = script.read()
     assert (message["finished_reason"], told(message["content"])[-1]) == ("exceed_max_iters", ("text", "Maximum iterations."))
-    assert remarks == [("model-call.no-end", 12)]
+    assert remarks == [("java.model-call-no-end", 12)]
     assert found == []
 
 
@@ -490,8 +490,8 @@ def test_frames_carry_events_and_older_ones_tell_of_them() -> None:
     inner = Script(start(), *model("m", *text("m", "hi")), end()).events
     frames = [frame(i + 1, "AGENT_EVENT", event) for i, event in enumerate(inner)]
     events, remarks = read([*frames, frames[-1]])
-    assert (told(folded(events)[0]["content"]), remarks) == ([("text", "hi")], [("frame.repeated", len(inner))])
-    assert read([frames[0], *frames[2:]])[1][0] == ("frame.gap", 1)
+    assert (told(folded(events)[0]["content"]), remarks) == ([("text", "hi")], [("java.frame-repeated", len(inner))])
+    assert read([frames[0], *frames[2:]])[1][0] == ("java.frame-gap", 1)
     old = [
         frame(1, "RUN_STARTED"),
         frame(2, "TEXT_DELTA", text="Hel"),
@@ -516,13 +516,13 @@ def test_frames_carry_events_and_older_ones_tell_of_them() -> None:
 BREAKS: dict[str, tuple[list[Any], int]] = {
     "dialect.unfit": ([start(), {"type": "TEXT_BLOCK_START", "replyId": "m"}, end()], 1),
     "dialect.unknown": ([{"type": "RUN_STARTED", "createdAt": "t", "replyId": "r"}], 0),
-    "agent.no-end": ([start(), *model("m", *text("m", "x"))[:3]], 4),
-    "agent.not-started": ([*model("m", *text("m", "x")), end("m")], 0),
-    "agent.after-end": (
+    "java.no-end": ([start(), *model("m", *text("m", "x"))[:3]], 4),
+    "java.not-started": ([*model("m", *text("m", "x")), end("m")], 0),
+    "java.after-end": (
         [start(), *model("m", *call("m", "c")), *result("a", "c"), *model("n", *text("n", "x")), end(), *result("a", "c")[2:]],
         15,
     ),
-    "agent.unknown-answer": (
+    "java.unknown-answer": (
         [
             start(),
             *model("m", *call("m", "c")),
@@ -532,7 +532,7 @@ BREAKS: dict[str, tuple[list[Any], int]] = {
         ],
         6,
     ),
-    "agent.unseen-answer": (
+    "java.unseen-answer": (
         [
             start(),
             *model("m", *call("m", "c")),
@@ -544,20 +544,20 @@ BREAKS: dict[str, tuple[list[Any], int]] = {
         ],
         9,
     ),
-    "agent.result-differs": ([start(), *model("m", *text("m", "x")), said("y"), end()], 6),
-    "model-call.no-end": (
+    "java.result-differs": ([start(), *model("m", *text("m", "x")), said("y"), end()], 6),
+    "java.model-call-no-end": (
         [start(), {"type": "EXCEED_MAX_ITERS", "replyId": "", "maxIters": 1, "currentIter": 1}, model("m")[0], said("x"), end()],
         4,
     ),
-    "tool-call.no-start": ([start(), *model("m", *call("m", "c", "{}", "__fragment__")[1:]), *result("a", "c"), end()], 2),
-    "tool-result.unseen": ([start(), *model("m", *call("m", "c")), *model("n", *text("n", "x")), end()], 6),
-    "tool-result.no-state": ([start(), *model("m", *call("m", "c")), *result("a", "c", "ok", None), end()], 8),
-    "event.repeated": (
+    "java.call-no-start": ([start(), *model("m", *call("m", "c", "{}", "__fragment__")[1:]), *result("a", "c"), end()], 2),
+    "java.result-unseen": ([start(), *model("m", *call("m", "c")), *model("n", *text("n", "x")), end()], 6),
+    "java.result-no-state": ([start(), *model("m", *call("m", "c")), *result("a", "c", "ok", None), end()], 8),
+    "java.repeated": (
         [{**start(), "id": "1"}, {**start(), "id": "1", "createdAt": "2026-08-22T08:00:00.5Z"}, *model("m", *text("m", "x")), end()],
         1,
     ),
-    "frame.gap": ([{"seq": 1, "type": "STATUS", "taskId": "t"}, {"seq": 3, "type": "STATUS", "taskId": "t"}], 1),
-    "frame.repeated": ([{"seq": 1, "type": "STATUS", "taskId": "t"}, {"seq": 1, "type": "STATUS", "taskId": "t"}], 1),
+    "java.frame-gap": ([{"seq": 1, "type": "STATUS", "taskId": "t"}, {"seq": 3, "type": "STATUS", "taskId": "t"}], 1),
+    "java.frame-repeated": ([{"seq": 1, "type": "STATUS", "taskId": "t"}, {"seq": 1, "type": "STATUS", "taskId": "t"}], 1),
 }
 
 
@@ -570,7 +570,7 @@ def test_every_rule_has_a_stream_that_breaks_it() -> None:
 def test_a_rule_fires_where_it_is_broken(rule: str) -> None:
     """Once, at the right place; the decoder goes on after it."""
     values, index = BREAKS[rule]
-    if not rule.startswith("frame."):
+    if not rule.startswith("java.frame-"):
         values = Script(*values).events
     assert [found for found in read(values)[1] if found[0] == rule] == [(rule, index)]
 

@@ -23,63 +23,65 @@ from .messages import is_message, read_messages, write_messages
 
 RULES = {
     **COMMON,
-    "agent.no-end": rule(
+    "java.no-end": rule(
         "error",
         "An agent call has no AGENT_END",
         "An agent that fails says so by an error of its stream, which no event shows; a stream that was cut looks the same.",
     ),
-    "agent.not-started": rule(
+    "java.not-started": rule(
         "error",
         "An event comes without AGENT_START",
         "The stream was not recorded from its start. A reply is begun where the first event stands, so that nothing is lost.",
     ),
-    "agent.after-end": rule(
+    "java.after-end": rule(
         "error",
         "An event comes after AGENT_END",
         "AGENT_END is the last event of a call; what comes for its tools afterwards is given to the reply all the same.",
     ),
-    "agent.unknown-answer": rule(
+    "java.unknown-answer": rule(
         "warning",
         "An answer names no question",
         "An answer has the replyId of the event that asked. It is given to the reply that goes on.",
     ),
-    "agent.unseen-answer": rule(
+    "java.unseen-answer": rule(
         "warning",
         "A parked agent goes on, and no event says how it was answered",
         "AgentScope Java 2.0.0 writes no answers. What follows decides: a call that has a result was approved.",
     ),
-    "agent.result-differs": rule(
+    "java.result-differs": rule(
         "warning",
         "AGENT_RESULT is not what the events say",
         "A middleware or a provider changed one and not the other. The events are what a reader was shown, and they are kept.",
     ),
-    "model-call.no-end": rule(
+    "java.model-call-no-end": rule(
         "warning",
         "A model call has no MODEL_CALL_END",
         "The call failed and the agent answered all the same. It is ended without tokens.",
     ),
-    "tool-call.no-start": rule(
+    "java.call-no-start": rule(
         "error",
         "Arguments come for a tool call that was not started",
         "A provider sent them under a placeholder name. The call is begun without a name, so that they are not lost.",
     ),
-    "tool-result.unseen": rule(
+    "java.result-unseen": rule(
         "warning",
         "A tool call has a result that no event shows",
         "Java stores a result for every call, but writes no events for denied and broken off calls, and none for results from outside.",
     ),
-    "tool-result.no-state": rule(
+    "java.result-no-state": rule(
         "warning",
         "A result ends without a state",
         "Java allows it. Its own readers take it for a success.",
     ),
-    "event.repeated": rule(
+    "java.repeated": rule(
         "warning",
         "An event comes twice",
         "The stream was joined from pieces that overlap. The second one is dropped.",
     ),
-    "frame.gap": rule("error", "Frames are missing", "The server keeps 256 frames for readers that connect again; older ones are gone."),
-    "frame.repeated": rule("note", "A frame comes twice", "A reader that connected again got it once more. It is dropped."),
+    "java.frame-gap": rule(
+        "error", "Frames are missing", "The server keeps 256 frames for readers that connect again; older ones are gone."
+    ),
+    "java.frame-repeated": rule("note", "A frame comes twice", "A reader that connected again got it once more. It is dropped."),
 }
 
 _NOTES = {

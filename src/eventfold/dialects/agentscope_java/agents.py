@@ -46,7 +46,7 @@ class Agents(Endings):
             self.waiting[key] = {"head": head, "fields": fields, "at": self.now, "index": self.index}
             return
         if before is not None and not before.ended:
-            self.remark("agent.no-end", f"the agent call {before.reply_id} has no AGENT_END, and another begins", "", before.index)
+            self.remark("java.no-end", f"the agent call {before.reply_id} has no AGENT_END, and another begins", "", before.index)
         yield from self._begin(key, head, fields, self.now, self.index)
 
     def _begin(self, key: Key, head: Wire, fields: Wire, at: str, index: int) -> Iterator[Any]:
@@ -105,11 +105,11 @@ class Agents(Endings):
         agent = self.agents.get(key)
         touched = _touched(kind, fields)
         if agent is not None and any(call in agent.calls for call in touched):
-            self.remark("agent.after-end", f"the agent call {agent.reply_id} has ended", "", agent.index)
+            self.remark("java.after-end", f"the agent call {agent.reply_id} has ended", "", agent.index)
             agent.stopped = False
             self.parked = [(place, other) for place, other in self.parked if other is not agent]
             return agent
-        self.remark("agent.not-started", "there is no AGENT_START before the event; a reply begins here")
+        self.remark("java.not-started", "there is no AGENT_START before the event; a reply begins here")
         start = {"reply_id": fields.get("reply_id"), "name": key[0].rsplit("/", 1)[-1]}
         yield from self._begin(key, {**head, "id": None, "metadata": None}, start, self.now, self.index)
         return self.agents[key]

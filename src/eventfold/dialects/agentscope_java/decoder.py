@@ -58,7 +58,7 @@ class JavaDecoder(Reading):
         for agent in self.agents.values():
             if not agent.ended and not agent.stopped:
                 self.remark(
-                    "agent.no-end", f"the agent call {agent.reply_id} has no AGENT_END: it failed, or the stream is cut", "", agent.index
+                    "java.no-end", f"the agent call {agent.reply_id} has no AGENT_END: it failed, or the stream is cut", "", agent.index
                 )
 
     def _frame(self, frame: Wire) -> Iterator[Any]:
@@ -67,10 +67,10 @@ class JavaDecoder(Reading):
         if isinstance(number, int):
             last = self.last_frame.get(task, number - 1)
             if number <= last:
-                self.remark("frame.repeated", f"frame {number} of task {task!r} came before", "/seq")
+                self.remark("java.frame-repeated", f"frame {number} of task {task!r} came before", "/seq")
                 return
             if number > last + 1:
-                self.remark("frame.gap", f"frames {last + 1} to {number - 1} of task {task!r} are missing", "/seq")
+                self.remark("java.frame-gap", f"frames {last + 1} to {number - 1} of task {task!r} are missing", "/seq")
             self.last_frame[task] = number
         payload = frame.get("payload")
         if isinstance(payload, str):
@@ -132,7 +132,7 @@ class JavaDecoder(Reading):
         index, before = self.seen.setdefault(key, (self.index, digest))
         if index == self.index or before != digest:
             return False
-        self.remark("event.repeated", f"the event {key!r} came before", "/id", index)
+        self.remark("java.repeated", f"the event {key!r} came before", "/id", index)
         return True
 
     def _foreign(self, value: Wire, kind: str, task: str) -> Iterator[Any]:

@@ -79,14 +79,14 @@ class Endings(Results):
                     "cache_input_tokens": usage.get("cachedTokens", 0),
                 }
                 if not same(counts, model.usage):
-                    self.remark("agent.result-differs", "its usage is not that of the last model call", "/result/usage", agent.index)
+                    self.remark("java.result-differs", "its usage is not that of the last model call", "/result/usage", agent.index)
             return
         own = not calls and given and (model.open or not said or agent.reason in {"INTERRUPTED", "STRUCTURED_OUTPUT"})
         if suspended and not given:
             return
         if not own:
             self.remark(
-                "agent.result-differs", "its message is not what the events of the last model call say", "/result/content", agent.index
+                "java.result-differs", "its message is not what the events of the last model call say", "/result/content", agent.index
             )
             return
         for i, block in enumerate(content):
@@ -117,7 +117,7 @@ class Endings(Results):
             finished = "exceed_max_iters" if agent.exceeded else "interrupted" if agent.model.open or agent.opened else "completed"
         yield from self.settle(agent, head, last=True, failed=finished != "completed")
         if agent.model.open and finished != "interrupted":
-            self.remark("model-call.no-end", "the last model call has no MODEL_CALL_END", "", agent.index)
+            self.remark("java.model-call-no-end", "the last model call has no MODEL_CALL_END", "", agent.index)
             yield self.beside(agent, head, structs.ModelCallEndEvent, input_tokens=0, output_tokens=0)
         structured = agent.structured if is_object(agent.structured) or agent.structured is None else {"value": agent.structured}
         metadata: Wire = {**(head.get("metadata") or {}), **({REASON_KEY: agent.reason} if agent.reason else {})}

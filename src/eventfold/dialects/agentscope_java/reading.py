@@ -161,7 +161,7 @@ class Reading(Agents):
             agent.model.calls.append(key)
             started = kind is structs.ToolCallStartEvent
             if not started:
-                self.remark("tool-call.no-start", f"the tool call {key!r} was not started; its arguments are kept", "/toolCallId")
+                self.remark("java.call-no-start", f"the tool call {key!r} was not started; its arguments are kept", "/toolCallId")
             yield self.said(
                 agent, head if started else {**head, "id": None}, structs.ToolCallStartEvent, tool_call_id=key, tool_call_name=name
             )

@@ -143,7 +143,7 @@ class Results(Decoder):
             return
         yield from self._released(agent, call)
         if state is None:
-            self.remark("tool-result.no-state", f"the result of {call.key!r} ends without a state; it is taken for a success", "/state")
+            self.remark("java.result-no-state", f"the result of {call.key!r} ends without a state; it is taken for a success", "/state")
         call.result = "done"
         yield self.said(agent, head, structs.ToolResultEndEvent, tool_call_id=call.key, state=state or "success")
 
@@ -166,7 +166,7 @@ class Results(Decoder):
         """Take answers, or results from outside."""
         yield from self.end_calls(agent)
         if (fields["reply_id"] or "") not in agent.answers:
-            self.remark("agent.unknown-answer", f"nothing was asked by {fields['reply_id']!r}", "/replyId", agent.index)
+            self.remark("java.unknown-answer", f"nothing was asked by {fields['reply_id']!r}", "/replyId", agent.index)
         agent.resumed = False
         if kind is structs.UserConfirmResultEvent:
             for item in fields["confirm_results"]:
@@ -193,7 +193,7 @@ class Results(Decoder):
     def _unseen_answer(self, agent: AgentCall) -> None:
         if agent.resumed:
             self.remark(
-                "agent.unseen-answer", f"the agent call {agent.reply_id} goes on, and no event says how it was answered", "", agent.index
+                "java.unseen-answer", f"the agent call {agent.reply_id} goes on, and no event says how it was answered", "", agent.index
             )
         agent.resumed = False
 
@@ -207,7 +207,7 @@ class Results(Decoder):
             if call.result == "suspended" or call.state == "submitted":
                 self._unseen_answer(agent)
                 self.remark(
-                    "tool-result.unseen", f"the result of {call.key!r} was given from outside, and no event shows it", "", agent.index
+                    "java.result-unseen", f"the result of {call.key!r} was given from outside, and no event shows it", "", agent.index
                 )
                 call.result = "unseen"
                 continue
@@ -224,7 +224,7 @@ class Results(Decoder):
         agent.resumed = False
 
     def _settle_one(self, agent: AgentCall, head: Wire, call: Call, state: str) -> Iterator[Any]:
-        self.remark("tool-result.unseen", f"the result of {call.key!r} ({state}) has no event", "", agent.index)
+        self.remark("java.result-unseen", f"the result of {call.key!r} ({state}) has no event", "", agent.index)
         if call.open:
             call.open = False
             yield self.beside(agent, head, structs.ToolCallEndEvent, tool_call_id=call.key)
