@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from eventfold_models import structs
 
-from eventfold.dialects.translation import Encoder, fields_of
+from eventfold.dialects.translation import NAMESPACE, Encoder, fields_of
 from eventfold.fold import Folder
-from eventfold.jsonvalue import is_object
 from eventfold.table import DELIVERY, PLAN_OF, Plan, field_of
 
-from .content import EMPTY, text_part
+from .content import text_part
 from .mirror import Mirror, Update
 from .notes import noted, text_of
 from .states import FAILED, PARKED, WORKING, state_of
@@ -199,12 +198,14 @@ class A2AEncoder(Encoder):
         """Say a status. What the task's metadata held before is replaced, so that the message's head is in each."""
         note = {"message": text_of(head_of(reply.draft))}
         status = _status(state, event)
+        parts = _message_parts(event, state) if event is not None else []
+        if parts:
+            role = "ROLE_USER" if isinstance(event, _ANSWERS) else "ROLE_AGENT"
+            status["message"] = {"messageId": event.id, **task.ids, "role": role, "parts": parts}
         if event is not None:
-            note["event"] = text_of(_said(event))
-            parts = _message_parts(event, state)
-            if parts:
-                role = "ROLE_USER" if isinstance(event, _ANSWERS) else "ROLE_AGENT"
-                status["message"] = {"messageId": event.id, **task.ids, "role": role, "parts": parts}
+            # A request or an answer is its message, and stays in the task's history with it.
+            holder = status["message"].setdefault("metadata", noted())[NAMESPACE] if isinstance(event, _REQUESTS + _ANSWERS) else note
+            holder["event"] = text_of(_said(event))
         return {"statusUpdate": {**task.ids, "status": status, "metadata": noted(**note)}}
 
 

@@ -12,7 +12,7 @@ from binascii import Error, a2b_base64
 from typing import TYPE_CHECKING, Any
 
 from eventfold.dialects.translation import UNFIT, Unfit
-from eventfold.jsonvalue import copy_json, escape, is_array, is_object, shown
+from eventfold.jsonvalue import escape, is_array, is_object, shown
 
 from .content import base64_of
 from .states import ROLES, STATES
@@ -106,7 +106,7 @@ class Reading:
         for key, item in value.items():
             name, where = camel(key), f"{place}/{escape(key)}"
             if name not in fields:
-                self.unknown[where] = copy_json(item)
+                self.unknown[self.well_formed(where, place)] = self.copy(item, place)
             elif item is not None or fields[name] == "any":
                 taken[name] = self._item(fields[name].removesuffix("!"), item, where)
         missing = [name for name, kind in fields.items() if kind.endswith("!") and taken.get(name, "") == ""]
@@ -127,11 +127,17 @@ class Reading:
             return _member(tuple(STATES) if kind == "state" else ROLES, value, place)
         if kind == "bytes":
             return _bytes(value, place)
-        if kind == "any":
-            return copy_json(value)
-        if not _CHECKS[kind](value):
+        if kind != "any" and not _CHECKS[kind](value):
             raise Unfit(UNFIT, f"{shown(value)} is no {kind}", place)
-        return copy_json(value) if kind == "object" else self.well_formed(value, place) if kind == "text" else value
+        return self.copy(value, place)
+
+    def copy(self, value: Any, place: str) -> Any:
+        """Copy a JSON value, its texts well-formed."""
+        if isinstance(value, str):
+            return self.well_formed(value, place)
+        if is_object(value):
+            return {self.well_formed(key, place): self.copy(item, place) for key, item in value.items()}
+        return [self.copy(item, place) for item in value] if is_array(value) else value
 
     def well_formed(self, text: str, place: str) -> str:
         """Put U+FFFD in place of lone surrogates, and note the place."""
