@@ -13,8 +13,9 @@ from .incoming import STUCK
 from .messages import BESIDE, read_messages, write_messages
 from .outgoing import AFTER_END, LATE, NO_TASK, NOT_STARTED, REDELIVERED, A2AEncoder
 from .payload import is_a2a
-from .reading import SNAPSHOT, A2ADecoder
+from .reading import A2ADecoder
 from .rules import RULES
+from .snapshot import SNAPSHOT
 
 #: Where a loss shows in a message of ours; nowhere, if it concerns events only.
 LOSSES: dict[str, tuple[str, ...]] = {
@@ -28,9 +29,7 @@ LOSSES: dict[str, tuple[str, ...]] = {
     BESIDE: (),
 }
 
-MAPPING = (
-    Row("ReplyStartEvent", "task", "both"),
-)
+MAPPING = (Row("ReplyStartEvent", "task", "both"),)
 
 DIALECT = Dialect(
     name="a2a",

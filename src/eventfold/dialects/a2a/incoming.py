@@ -11,76 +11,36 @@ from typing import TYPE_CHECKING, Any
 
 from eventfold_models import structs
 
-from eventfold.dialects.translation import Decoder
-from eventfold.jsonvalue import copy_json
-
 from . import rules
-from .artifacts import Artifact, Made
-from .notes import others_in, text_of
+from .artifacts import Artifact
+from .notes import others_in
+from .speech import NAMES, Speech
 from .states import STATES
 from .tasks import Incoming
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from eventfold.shape import Wire
 
-#: Names of speakers that do not say theirs.
-NAMES = {"assistant": "agent", "user": "user"}
 #: Reasons of losses.
 STUCK = "Bytes that were sent already cannot be taken back; what replaces them stands beside them."
 
 
-class ForeignDecoder(Decoder):
+class ForeignDecoder(Speech):
     """Reads what others say."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.tasks: dict[str, Incoming] = {}
         self.newest: Incoming | None = None
-        self._shown: set[str] = set()  #: messages, with their parts
-        self._reply_ids: set[str] = set()
-        self._alone: int | None = None  #: index of the Message that is all there is
 
     def end(self) -> Iterator[Any]:
+        """Say which tasks were cut short, and end blocks that show something else at their end."""
         for task in self.tasks.values():
             if task.over is None and not STATES[task.state].waits:
                 self.remark(rules.UNFINISHED, f"task {task.id!r} is in {task.state}", related=task.seen)
             for artifact in task.artifacts.values():
                 yield from self.make(task.reply_id, artifact.end(only_changed=True))
-
-    # --- what is made -----------------------------------------------------------------------
-
-    def make(self, reply_id: str, made: Iterable[Made]) -> Iterator[Any]:
-        """Make events of a reply."""
-        for kind, fields in made:
-            yield self.event(kind, **{"reply_id": reply_id, **fields})
-
-    def custom(self, what: str, value: Wire, task: Incoming | None = None) -> Any:
-        """Keep what has no place in a message."""
-        reply_id = task.reply_id if task is not None and task.reply_id else None
-        return self.event(structs.CustomEvent, name=f"a2a.{what}", value=copy_json(value), reply_id=reply_id)
-
-    def keep_metadata(self, value: Wire, task: Incoming) -> Iterator[Any]:
-        """Keep the metadata of a task or an update."""
-        if others := others_in(value):
-            yield self.custom("metadata", others, task)
-
-    def reply_name(self, wanted: str) -> str:
-        """Give a reply an id that no other has."""
-        name, count = wanted, 1
-        while name in self._reply_ids:
-            count += 1
-            name = f"{wanted}/{count}"
-        self._reply_ids.add(name)
-        return name
-
-    def first_sight(self, message: Wire) -> bool:
-        """Tell whether a message was not seen before. Some agents give all of theirs one id."""
-        key = text_of([message["messageId"], message.get("parts", [])])
-        fresh = key not in self._shown
-        self._shown.add(key)
-        return fresh
 
     # --- tasks ------------------------------------------------------------------------------
 
@@ -99,8 +59,8 @@ class ForeignDecoder(Decoder):
 
     def open_task(self, task_id: str, context: str) -> Incoming:
         """Begin to read a task."""
-        if self._alone is not None:
-            self.remark(rules.SECOND_MESSAGE, "a task follows a Message", related=self._alone)
+        if self.alone is not None:
+            self.remark(rules.SECOND_MESSAGE, "a task follows a Message", related=self.alone)
         task = self.newest = self.tasks[task_id] = Incoming(task_id, context, self.index)
         return task
 
@@ -132,9 +92,9 @@ class ForeignDecoder(Decoder):
         fresh = task is None
         task = self.open_task(taken["id"], taken.get("contextId", "")) if task is None else task
         self.same_context(task, taken.get("contextId", ""), "/contextId")
-        history = yield from self.history(taken)
+        history: list[Wire] = yield from self.history(taken)
         if fresh:
-            told = {"metadata": others_in(taken), "history": history}
+            told: Wire = {"metadata": others_in(taken), "history": history}
             yield from self.start(task, {name: item for name, item in told.items() if item})
         else:
             self.remark(rules.SECOND_TASK, f"task {task.id!r} comes again", related=task.seen)
@@ -152,21 +112,6 @@ class ForeignDecoder(Decoder):
         message = status.get("message")
         if fresh or status["state"] != task.state or (message is not None and self.is_new(message)):
             yield from self.status(task, status)
-
-    def history(self, taken: Wire) -> Iterator[Any]:
-        """Read a task's history: what users said are messages; gives what agents said."""
-        told: list[Wire] = []
-        for message in taken.get("history", []):
-            if self.first_sight(message):
-                if message["role"] == "ROLE_USER":
-                    yield from self.whole(message)
-                else:
-                    told.append(message)
-        return told
-
-    def is_new(self, message: Wire) -> bool:
-        """Tell whether a message was not seen, without seeing it."""
-        return text_of([message["messageId"], message.get("parts", [])]) not in self._shown
 
     # --- artifacts --------------------------------------------------------------------------
 
@@ -271,41 +216,8 @@ class ForeignDecoder(Decoder):
         task.open = False
         error: Wire | None = None
         if reason == "error":
-            parts = message.get("parts", []) if message is not None else []
+            parts: list[Wire] = message.get("parts", []) if message is not None else []
             error = {"type": "unknown", "message": "".join(part["text"] for part in parts if "text" in part)}
         told = {"a2a": {"state": task.state}}
         head = {"session_id": task.context, "finished_reason": reason, "error": error, "metadata": told}
         yield self.event(structs.ReplyEndEvent, reply_id=task.reply_id, **head)
-
-    # --- messages ---------------------------------------------------------------------------
-
-    def message(self, taken: Wire) -> Iterator[Any]:
-        """Read a message that stands for itself."""
-        if taken["role"] == "ROLE_USER":
-            self._alone = None
-        elif (running := next((task for task in self.tasks.values() if task.over is None), None)) is not None:
-            self.remark(rules.IN_TASK, f"task {running.id!r} runs", related=running.seen)
-        elif self._alone is not None:
-            self.remark(rules.SECOND_MESSAGE, "it follows a Message", related=self._alone)
-        else:
-            self._alone = self.index
-        if self.first_sight(taken):
-            yield from self.whole(taken)
-
-    def whole(self, message: Wire) -> Iterator[Any]:
-        """Make a reply of a message."""
-        role = "user" if message["role"] == "ROLE_USER" else "assistant"
-        if not message.get("parts"):
-            self.remark(rules.BARE_MESSAGE, "the message has no parts")
-        kept = {name: item for name, item in message.items() if name not in {"messageId", "contextId", "role", "parts", "metadata"}}
-        kept |= {"metadata": others_in(message)} if others_in(message) else {}
-        reply_id = self.reply_name(message["messageId"])
-        context = message.get("contextId", "")
-        head = {"session_id": context, "name": NAMES[role], "role": role, "metadata": {"a2a": kept} if kept else None}
-        yield self.event(structs.ReplyStartEvent, reply_id=reply_id, **head)
-        blocks = Artifact(message["messageId"], set())
-        yield from self.make(reply_id, blocks.append(message.get("parts", [])))
-        yield from self.make(reply_id, blocks.end())
-        yield self.event(structs.ReplyEndEvent, reply_id=reply_id, session_id=context, finished_reason="completed")
-
-

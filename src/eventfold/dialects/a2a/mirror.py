@@ -56,7 +56,9 @@ class Mirror:
     def _whole(self) -> list[Wire]:
         """Give all parts."""
         draft = self.draft
-        self._length = draft.buffer.tell() if isinstance(draft, TextDraft) else len(draft.data or b"") if isinstance(draft, DataDraft) else 0
+        self._length = (
+            draft.buffer.tell() if isinstance(draft, TextDraft) else len(draft.data or b"") if isinstance(draft, DataDraft) else 0
+        )
         self._children, self._by_id = [], {}
         if isinstance(draft, ResultDraft) and draft.output is None:
             for child in draft.parts:

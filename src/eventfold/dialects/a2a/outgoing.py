@@ -7,19 +7,19 @@ events themselves travel in notes, so that whoever reads the stream reads the sa
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from eventfold_models import structs
 
-from eventfold.dialects.translation import NAMESPACE, Encoder, fields_of
+from eventfold.dialects.translation import Encoder, fields_of
 from eventfold.fold import Folder
 from eventfold.table import DELIVERY, PLAN_OF, Plan, field_of
 
 from .content import text_part
 from .mirror import Mirror, Update
 from .notes import noted, text_of
-from .states import FAILED, PARKED, WORKING, state_of
+from .speaking import ANSWERS, SPOKEN, message_parts, said_of, status_of
+from .states import PARKED, WORKING, state_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,8 +53,6 @@ _LAST = (
     structs.ToolCallEndEvent,
     structs.ToolResultEndEvent,
 )
-_REQUESTS = (structs.RequireUserConfirmEvent, structs.RequireExternalExecutionEvent)
-_ANSWERS = (structs.UserConfirmResultEvent, structs.ExternalExecutionResultEvent, structs.UserInterruptEvent)
 #: Fields of an event that a part can say, and how the part names them.
 _CONTENT = {"delta": "text", "text": "text", "hint": "text", "data": "raw", "url": "url"}
 
@@ -109,6 +107,7 @@ class A2AEncoder(Encoder):
         self._rules.add(breach.rule)
 
     def encode(self, event: Any) -> Iterator[Wire]:
+        """Say an event: first what it changed, then, if that does not say it, itself."""
         plan = PLAN_OF[type(event)]
         if not plan.steps:
             yield from self._signal(event)
@@ -132,6 +131,7 @@ class A2AEncoder(Encoder):
             yield from self._go_on(task, event, plan, reply, applied=applied)
 
     def end(self) -> Iterator[Wire]:
+        """Say signals for which no task ran, as the one Message of a stream without tasks."""
         if not self._held:
             return
         if self._tasks:
@@ -145,9 +145,9 @@ class A2AEncoder(Encoder):
 
     def _begin(self, event: Any, reply: Reply) -> Iterator[Wire]:
         task = self._running = self._tasks[reply.key] = Outgoing(reply.key, event.session_id)
-        note = noted(message=text_of(head_of(reply.draft)), start=text_of(_said(event)))
+        note = noted(message=text_of(head_of(reply.draft)), start=text_of(said_of(event)))
         ids = {"id": reply.key, "contextId": task.ids["contextId"]}
-        yield {"task": {**ids, "status": _status(WORKING, event), "metadata": note}}
+        yield {"task": {**ids, "status": status_of(WORKING, event), "metadata": note}}
         held, self._held = self._held, []
         for signal in held:
             yield from self._signal(signal)
@@ -194,18 +194,20 @@ class A2AEncoder(Encoder):
             task.mirrors, task.names, task.places = [], [], {}
 
     @staticmethod
-    def _update(task: Outgoing, reply: Reply, event: Any, *, state: str) -> Wire:
+    def _update(task: Outgoing, reply: Reply, event: Any | None, *, state: str) -> Wire:
         """Say a status. What the task's metadata held before is replaced, so that the message's head is in each."""
         note = {"message": text_of(head_of(reply.draft))}
-        status = _status(state, event)
-        parts = _message_parts(event, state) if event is not None else []
-        if parts:
-            role = "ROLE_USER" if isinstance(event, _ANSWERS) else "ROLE_AGENT"
-            status["message"] = {"messageId": event.id, **task.ids, "role": role, "parts": parts}
-        if event is not None:
+        status = status_of(state, event)
+        parts = message_parts(event, state) if event is not None else []
+        own: Wire = {}
+        if isinstance(event, SPOKEN):
             # A request or an answer is its message, and stays in the task's history with it.
-            holder = status["message"].setdefault("metadata", noted())[NAMESPACE] if isinstance(event, _REQUESTS + _ANSWERS) else note
-            holder["event"] = text_of(_said(event))
+            own = {"metadata": noted(event=text_of(said_of(event)))}
+        elif event is not None:
+            note["event"] = text_of(said_of(event))
+        if event is not None and parts:
+            role = "ROLE_USER" if isinstance(event, ANSWERS) else "ROLE_AGENT"
+            status["message"] = {"messageId": event.id, **task.ids, "role": role, "parts": parts, **own}
         return {"statusUpdate": {**task.ids, "status": status, "metadata": noted(**note)}}
 
 
@@ -215,19 +217,15 @@ def head_of(draft: MessageDraft) -> Wire:
     return {**draft.head, **usage, **draft.tail}
 
 
-def _said(event: Any) -> Wire:
-    """Give an event's fields, without the id, which no message shows."""
-    return {key: item for key, item in fields_of(event).items() if key != "id"}
-
-
 def _carry(value: Wire, event: Any, update: Update) -> None:
     """Put an event into the update of its artifact; what the part says is not said again."""
     if isinstance(event, _LAST):
         value["lastChunk"] = True
-    fields = _said(event)
+    fields = said_of(event)
     note: dict[str, str] = {}
     if len(update.parts) == 1:
-        note = {"content": name for name, member in _CONTENT.items() if name in fields and update.parts[0].get(member) == fields[name]}
+        said = [name for name, member in _CONTENT.items() if name in fields and update.parts[0].get(member) == fields[name]]
+        note = {"content": said[0]} if said else {}
     fields.pop(note.get("content", ""), None)
     if not (note and isinstance(event, _PLAIN) and _PLAIN_FIELDS.issuperset(fields) and update.append and update.head is None):
         value["metadata"] = noted(event=text_of(fields), **note)
@@ -244,40 +242,3 @@ def _touched(event: Any, plan: Plan, reply: Reply) -> list[BlockDraft]:
         if instance is not None:
             drafts += [draft for draft in (instance.draft, instance.result) if draft is not None]
     return drafts
-
-
-def _status(state: str, event: Any) -> Wire:
-    """Give a status; with the event's time, if it is a point in time."""
-    try:
-        moment = datetime.fromisoformat(event.created_at) if event is not None else None
-        if moment is not None and moment.tzinfo is not None:
-            return {"state": state, "timestamp": moment.astimezone(timezone.utc).isoformat().replace("+00:00", "Z")}
-    except (ValueError, OverflowError):
-        pass
-    return {"state": state}
-
-
-def _message_parts(event: Any, state: str) -> list[Wire]:
-    """Give what people and programs that do not know us are told: who waits for what, what was answered, what went wrong."""
-    kind = str(fields_of(event)["type"])
-    if isinstance(event, _REQUESTS):
-        calls = [{name: field_of(call, name) for name in ("id", "name", "input")} for call in event.tool_calls]
-        return [{"data": {"kind": kind, "toolCalls": calls}}]
-    if isinstance(event, structs.UserConfirmResultEvent):
-        answers = [{"id": field_of(_call_of(result), "id"), "confirmed": field_of(result, "confirmed")} for result in event.confirm_results]
-        return [{"data": {"kind": kind, "answers": answers}}]
-    if isinstance(event, structs.ExternalExecutionResultEvent):
-        results = [{"id": field_of(result, "id"), "name": field_of(result, "name")} for result in event.execution_results]
-        return [{"data": {"kind": kind, "results": results}}]
-    if isinstance(event, structs.UserInterruptEvent):
-        return [{"data": {"kind": kind}}]
-    error = field_of(event, "error") if state == FAILED else None
-    if error is None:
-        return []
-    return [{"text": field_of(error, "message")}]
-
-
-def _call_of(result: Any) -> Any:
-    return field_of(result, "tool_call")
-
-

@@ -7,23 +7,22 @@ the message that it holds; one that comes again gives what is new in it, and dou
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from eventfold_models import structs
-from eventfold_models.tables import BLOCKS, FIELDS
 
-from eventfold.dialects.translation import UNKNOWN, Unfit
-from eventfold.effects import GROWING
+from eventfold.dialects.translation import Unfit
 from eventfold.jsonvalue import copy_json, depth_of
-from eventfold.unfold import unfold
 
 from . import rules
 from .content import read_head
-from .incoming import NAMES, ForeignDecoder
+from .incoming import ForeignDecoder
 from .notes import note_in, object_in
-from .ours import GROWTH, Made, artifacts_of, event_of, events_of, growth_of, message_of
+from .ours import Made, artifacts_of, event_of, events_of, growth_of, message_of
 from .payload import ERROR, REQUEST, payload_of
 from .shapes import PAYLOADS, Reading
+from .snapshot import SNAPSHOT, grown, unfolded
+from .speech import NAMES
 from .states import STATES
 from .tasks import Incoming, Ours
 
@@ -34,10 +33,6 @@ if TYPE_CHECKING:
 
 #: How deep a value may nest: what protobuf readers take, less what stands around it in an event of ours.
 DEEPEST = 90
-#: Reason of a loss.
-SNAPSHOT = "A Task that comes without the stream of its reply says what events cannot."
-#: Events that a message as a whole has, and its blocks do not.
-_AROUND = (structs.ReplyStartEvent, structs.ReplyEndEvent, structs.ModelCallStartEvent, structs.ModelCallEndEvent)
 #: Fields of a message that its end says.
 _TAIL = ("finished_reason", "structured_output", "error", "metadata")
 
@@ -51,17 +46,20 @@ class A2ADecoder(ForeignDecoder):
     """Reads StreamResponse values, bare or in JSON-RPC, tasks and messages."""
 
     def decode(self, value: Any) -> Iterator[Any]:
+        """Read a value."""
         if depth_of(value) > DEEPEST:
             raise Unfit(rules.DEEP, f"more than {DEEPEST} levels")
         reading = Reading()
         try:
             payload = payload_of(value)
-            if payload.name == ERROR:
-                raise Unfit(rules.RPC, "the server answered with an error", payload.place)
         except Unfit as error:
             self.remarks.append(error.remark)
-            if error.remark.rule in {UNKNOWN, rules.OLD, rules.RPC}:
+            if error.remark.rule != rules.ONE_PAYLOAD:
                 yield self.custom("unread", {"value": reading.copy(value, "")})
+            return
+        if payload.name == ERROR:
+            self.remark(rules.RPC, "the server answered with an error", payload.place)
+            yield self.custom("error", {"error": reading.copy(payload.body, "")})
             return
         read = self._READERS[payload.name]
         taken = reading.take(PAYLOADS.get(payload.name, "SendMessageRequest"), payload.body, payload.place)
@@ -86,15 +84,17 @@ class A2ADecoder(ForeignDecoder):
             self._spoilt(taken, error)
             yield from self.task(taken)
             return
-        for said in (yield from self.history(taken)):
-            if not note_in(said):
-                yield self.custom("history", said)
+        # What we said there ourselves shows in the artifacts.
+        history = [said for said in taken.get("history", []) if not note_in(said)]
+        told: list[Wire] = yield from self.history({"history": history})
+        for said in told:
+            yield self.custom("history", said)
         task = self.tasks.get(taken["id"])
         if task is None:
             task = self.open_task(taken["id"], taken.get("contextId", ""))
             task.turn, task.open, task.reply_id = 1, True, self.reply_name(message["id"])
             if start is None:
-                yield from self._emit(self._unfolded(message, task, lambda _: True), task)
+                yield from self._emit(unfolded(message, task.context, self.lose), task)
                 yield from self._remember(task, artifacts)
             else:
                 yield from self._emit([event_of(start, {}, [])], task)
@@ -116,12 +116,12 @@ class A2ADecoder(ForeignDecoder):
             if known is None:
                 fresh.append(block)
             else:
-                yield from self._emit(self._grown(known, head, block), task)
+                yield from self._emit(grown(known, head, block, self.lose), task)
         if task.head and _count(task.head) != _count(message):
             self.lose(SNAPSHOT)
         if fresh:
             head = {key: item for key, item in message.items() if key in {"id", "name", "role", "created_at"}}
-            yield from self._emit(self._unfolded({**head, "content": fresh}, task, lambda event: not isinstance(event, _AROUND)), task)
+            yield from self._emit(unfolded({**head, "content": fresh}, task.context, self.lose, blocks_only=True), task)
         yield from self._remember(task, artifacts)
 
     def _remember(self, task: Incoming, artifacts: list[Wire]) -> Iterator[Any]:
@@ -132,35 +132,6 @@ class A2ADecoder(ForeignDecoder):
                 yield from self.show(task, artifact, append=False)
             else:
                 task.ours.setdefault(artifact["artifactId"], Ours(head)).take(artifact, append=False)
-
-    def _grown(self, known: Ours, head: Wire, block: Wire) -> Iterator[Made]:
-        """Give what a block that is known has more in a Task. Only text that has grown, and an end, can be said by events."""
-        kind = block["type"]
-        names = FIELDS[BLOCKS[kind]]
-        ends = kind in GROWING and "finished_at" in head and "finished_at" not in known.head
-        fixed = {name for name in {*head, *known.head} if name in names and not (ends and name == "finished_at")}
-        text, before = (block[GROWING[kind]], known.text()) if kind in GROWING else ("", "")
-        if any(head.get(name) != known.head.get(name) for name in fixed) or not text.startswith(before):
-            self.lose(SNAPSHOT)
-        if kind not in GROWING:
-            return
-        delta, end, key = GROWTH[kind]
-        if text != before and text.startswith(before) and "finished_at" not in known.head:
-            yield delta, {key: block["id"], "delta": text[len(before) :]}
-        if ends:
-            extra = {name: item for name, item in block.items() if name not in names}
-            yield end, {key: block["id"], "created_at": block["finished_at"], "extra": extra or None}
-
-    def _unfolded(self, message: Wire, task: Incoming, wanted: Callable[[Any], bool]) -> Iterator[Made]:
-        """Give the events of a message."""
-        unfolded = unfold(message)
-        for _ in unfolded.losses:
-            self.lose(SNAPSHOT)
-        for event in unfolded.events:
-            if wanted(event):
-                fields = {name: getattr(event, name) for name in event.__struct_fields__ if name not in {"id", "reply_id"}}
-                given = {name: item for name, item in fields.items() if item is not structs.UNSET}
-                yield type(event), given | ({"session_id": task.context} if "session_id" in given else {})
 
     def _ended(self, task: Incoming, message: Wire, state: str) -> Iterator[Any]:
         """End a reply whose end came with a Task only."""
@@ -255,7 +226,7 @@ class A2ADecoder(ForeignDecoder):
             message = message_of(note, artifacts_of(taken))
             task = Incoming(taken["messageId"], taken.get("contextId", ""), self.index)
             task.reply_id = self.reply_name(message["id"])
-            yield from self._emit(self._unfolded(message, task, lambda _: True), task)
+            yield from self._emit(unfolded(message, task.context, self.lose), task)
         else:
             yield from self.message(taken)
 
@@ -264,7 +235,7 @@ class A2ADecoder(ForeignDecoder):
         if others := {name: item for name, item in taken.items() if name != "message"}:
             yield self.custom("request", others)
 
-    _READERS: dict[str, Callable[[A2ADecoder, Wire], Iterator[Any]]] = {
+    _READERS: ClassVar[dict[str, Callable[[A2ADecoder, Wire], Iterator[Any]]]] = {
         "task": _task,
         "message": _message,
         "statusUpdate": _status,

@@ -38,7 +38,9 @@ RULES = {
         "A field is none of A2A's",
         "Strict protobuf readers refuse the value, the SDK's client ignores the field. It is kept in a CUSTOM event.",
     ),
-    NOTE: rule("error", "Our own note cannot be read", "What stands below `eventfold` in metadata is not as eventfold writes it; it is not used."),
+    NOTE: rule(
+        "error", "Our own note cannot be read", "What stands below `eventfold` in metadata is not as eventfold writes it; it is not used."
+    ),
     PART: rule("error", "A part does not hold exactly one content", "Protobuf readers refuse the value whole. It is dropped."),
     NOT_FIRST: rule(
         "error",
@@ -50,7 +52,9 @@ RULES = {
         "An update names another task",
         "Ids in a stream must match; the SDK fails the task. The update begins a task of its own.",
     ),
-    CONTEXT: rule("error", "An update names another context", "A task stays in its context; the SDK refuses the update. It is taken all the same."),
+    CONTEXT: rule(
+        "error", "An update names another context", "A task stays in its context; the SDK refuses the update. It is taken all the same."
+    ),
     AFTER_END: rule(
         "error",
         "Something comes after a terminal state",

@@ -24,7 +24,14 @@ if TYPE_CHECKING:
 
 #: Fields of each shape: a kind, or a shape; in brackets a list of it; `!` means that it must be there.
 SHAPES: dict[str, dict[str, str]] = {
-    "Task": {"id": "text!", "contextId": "text", "status": "TaskStatus!", "artifacts": "[Artifact]", "history": "[Message]", "metadata": "object"},
+    "Task": {
+        "id": "text!",
+        "contextId": "text",
+        "status": "TaskStatus!",
+        "artifacts": "[Artifact]",
+        "history": "[Message]",
+        "metadata": "object",
+    },
     "TaskStatus": {"state": "state!", "message": "Message", "timestamp": "text"},
     "Artifact": {
         "artifactId": "text!",
@@ -76,7 +83,7 @@ CONTENTS = ("text", "raw", "url", "data")
 #: A part that does not hold exactly one of them.
 PART = "part.content"
 
-_CHECKS: dict[str, Any] = {"text": lambda value: isinstance(value, str), "flag": lambda value: isinstance(value, bool), "object": is_object}
+_KINDS: dict[str, type] = {"text": str, "flag": bool, "object": dict}
 _SNAKE = re.compile(r"_([a-z])")
 
 
@@ -127,7 +134,7 @@ class Reading:
             return _member(tuple(STATES) if kind == "state" else ROLES, value, place)
         if kind == "bytes":
             return _bytes(value, place)
-        if kind != "any" and not _CHECKS[kind](value):
+        if kind != "any" and not isinstance(value, _KINDS[kind]):
             raise Unfit(UNFIT, f"{shown(value)} is no {kind}", place)
         return self.copy(value, place)
 
@@ -152,7 +159,7 @@ class Reading:
 def _member(names: Sequence[str], value: Any, place: str) -> str:
     if type(value) is int and 0 <= value < len(names):
         return names[value]
-    if value not in names:
+    if not isinstance(value, str) or value not in names:
         raise Unfit(UNFIT, f"{shown(value)} is none of {', '.join(names)}", place)
     return value
 

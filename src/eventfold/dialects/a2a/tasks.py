@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .artifacts import Artifact
-from .notes import note_in
 from .content import read_head, texts
+from .notes import note_in
 
 if TYPE_CHECKING:
     from eventfold.shape import Wire
