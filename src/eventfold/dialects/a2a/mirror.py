@@ -124,5 +124,7 @@ def _head_of(draft: BlockDraft) -> Wire:
             return write_block(draft.snapshot())[0]
         return draft.wire | {"source": {key: item for key, item in draft.source.items() if key != "data"}}
     if isinstance(draft, ResultDraft):
-        return draft.wire | ({} if isinstance(draft.output, str) else {HOLDING["tool_result"]: []})
+        field = HOLDING["tool_result"]
+        head = {key: item for key, item in draft.wire.items() if key != field}
+        return head if isinstance(draft.output, str) else head | {field: []}
     return write_block(draft.wire)[0]
