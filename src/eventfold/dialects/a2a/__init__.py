@@ -32,7 +32,7 @@ LOSSES: dict[str, tuple[str, ...]] = {
 #: What a row says before the colon is the payload; test_a2a.py holds it against what goes out.
 MAPPING = (
     Row("ReplyStartEvent", "task: TASK_STATE_WORKING, id = reply_id, contextId = session_id", "both", "the message's head is a note"),
-    Row("ReplyStartEvent", "statusUpdate: TASK_STATE_WORKING or INPUT_REQUIRED", "out", "when the reply goes on after an answer"),
+    Row("ReplyStartEvent", "statusUpdate: in a note", "out", "when the reply goes on after an answer"),
     Row("ReplyEndEvent", "statusUpdate: COMPLETED, CANCELED (interrupted) or FAILED (error)", "both", "error.message is its message"),
     Row("ReplyEndEvent", "artifactUpdate: the head of a result that came from outside", "out"),
     Row("ModelCallStartEvent", "statusUpdate: in a note", "out"),
@@ -51,7 +51,6 @@ MAPPING = (
     Row("ToolCallDeltaEvent", "artifactUpdate: append=true, a text part", "out", "application/json; never data, whose numbers are doubles"),
     Row("ToolCallEndEvent", "artifactUpdate: append=true, lastChunk", "out"),
     Row("ToolResultStartEvent", "artifactUpdate: append=false", "out"),
-    Row("ToolResultStartEvent", "statusUpdate: in a note", "out", "when it has come from outside already"),
     Row("ToolResultTextDeltaEvent", "artifactUpdate: a text part", "out"),
     Row("ToolResultDataDeltaEvent", "artifactUpdate: a raw or url part", "out"),
     Row("ToolResultEndEvent", "artifactUpdate: lastChunk, and the head of the call", "out"),
@@ -60,9 +59,9 @@ MAPPING = (
     Row("RequireUserConfirmEvent", "artifactUpdate: the heads of the calls", "out"),
     Row("RequireExternalExecutionEvent", "statusUpdate: INPUT_REQUIRED, a message with a data part", "out", "exact in its note"),
     Row("RequireExternalExecutionEvent", "artifactUpdate: the heads of the calls", "out"),
-    Row("UserConfirmResultEvent", "statusUpdate: a message of ROLE_USER with a data part", "out", "a Message with its note is read alike"),
+    Row("UserConfirmResultEvent", "statusUpdate: a message of ROLE_USER, a data part", "both", "its message alone is read alike"),
     Row("UserConfirmResultEvent", "artifactUpdate: the calls as the user confirmed them", "out"),
-    Row("ExternalExecutionResultEvent", "statusUpdate: a message of ROLE_USER with a data part", "out", "a Message with its note is read alike"),
+    Row("ExternalExecutionResultEvent", "statusUpdate: a message of ROLE_USER, a data part", "both", "its message alone is read alike"),
     Row("ExternalExecutionResultEvent", "artifactUpdate: the results", "out"),
     Row("UserInterruptEvent", "statusUpdate: a message of ROLE_USER with a data part", "out"),
     Row("ExceedMaxItersEvent", "statusUpdate: in a note", "out"),

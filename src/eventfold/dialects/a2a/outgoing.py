@@ -44,6 +44,7 @@ _PLAIN = (
     structs.DataBlockDeltaEvent,
     structs.ToolResultTextDeltaEvent,
 )
+_DELTAS = (*_PLAIN, structs.ToolResultDataDeltaEvent)
 _PLAIN_FIELDS = frozenset({"type", "reply_id", "created_at", "block_id", "tool_call_id", "media_type"})
 _LAST = (
     structs.TextBlockEndEvent,
@@ -174,7 +175,7 @@ class A2AEncoder(Encoder):
         updates = [(place, task.mirrors[place].update(part)) for place in sorted(places)]
         said = [(place, update) for place, update in updates if update is not None]
         carries = applied and plan.kind is not None and plan.items is None
-        if carries and not said and isinstance(event, _PLAIN) and drafts:
+        if carries and not said and isinstance(event, _DELTAS) and drafts:
             # An empty delta: it may be what makes a block.
             draft = drafts[-1]
             said = [(task.places[id(draft)], Update([text_part(draft.wire["type"], "")], append=True, head=None))]
