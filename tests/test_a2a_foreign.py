@@ -277,8 +277,14 @@ def test_each_turn_of_a_task_is_a_reply() -> None:
 
 
 #: Reported streams that the SDK refuses, or that are no stream of one task.
-REFUSED = {"litellm#39513: a Task after its updates", "A2A#1986: updates lost before a reconnect"}
-REFUSED |= {"a chunk for an artifact that is not there", "no Task at all", "a Message alone", "progress is no answer"}
+REFUSED = {
+    "litellm#39513: a Task after its updates",
+    "A2A#1986: updates lost before a reconnect",
+    "a chunk for an artifact that is not there",
+    "no Task at all",
+    "a Message alone",
+    "progress is no answer",
+}
 
 
 @pytest.mark.parametrize(

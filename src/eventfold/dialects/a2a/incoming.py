@@ -15,7 +15,7 @@ from . import rules
 from .artifacts import Artifact
 from .notes import others_in
 from .speech import NAMES, Speech
-from .states import STATES
+from .states import PLAIN, STATES
 from .tasks import Incoming
 
 if TYPE_CHECKING:
@@ -90,6 +90,7 @@ class ForeignDecoder(Speech):
         """Read a Task: the first of a stream, or all there is once more."""
         task = self.tasks.get(taken["id"])
         fresh = task is None
+        self.now = taken["status"].get("timestamp") or self.now
         task = self.open_task(taken["id"], taken.get("contextId", "")) if task is None else task
         self.same_context(task, taken.get("contextId", ""), "/contextId")
         history: list[Wire] = yield from self.history(taken)
@@ -166,6 +167,7 @@ class ForeignDecoder(Speech):
     def status_update(self, taken: Wire) -> Iterator[Any]:
         """Read a status."""
         task = self.find(taken, "statusUpdate")
+        self.now = taken["status"].get("timestamp") or self.now
         if task.over is not None:
             yield from self.after_end(task, "statusUpdate", taken)
             return
@@ -177,7 +179,6 @@ class ForeignDecoder(Speech):
     def status(self, task: Incoming, status: Wire) -> Iterator[Any]:
         """Follow a state: progress is kept beside the message, what ends or interrupts speaks in it."""
         state, message = STATES[status["state"]], status.get("message")
-        self.now = status.get("timestamp") or self.now
         if status["state"] == "TASK_STATE_UNSPECIFIED":
             self.remark(rules.STATE, "the state is unspecified", "/status/state")
             state = STATES["TASK_STATE_WORKING"]
@@ -218,6 +219,6 @@ class ForeignDecoder(Speech):
         if reason == "error":
             parts: list[Wire] = message.get("parts", []) if message is not None else []
             error = {"type": "unknown", "message": "".join(part["text"] for part in parts if "text" in part)}
-        told = {"a2a": {"state": task.state}}
+        told = {"a2a": {"state": task.state}} if task.state not in PLAIN else None
         head = {"session_id": task.context, "finished_reason": reason, "error": error, "metadata": told}
         yield self.event(structs.ReplyEndEvent, reply_id=task.reply_id, **head)

@@ -39,6 +39,9 @@ STATES: dict[str, State] = {
 #: The state of a task whose reply ended for a reason. A reason that nobody knows counts as completed.
 _ENDS = {"interrupted": CANCELED, "error": FAILED}
 
+#: States that the reason of an end says by itself.
+PLAIN = frozenset({COMPLETED, CANCELED, FAILED})
+
 #: Every role, in the order of its number.
 ROLES = ("ROLE_UNSPECIFIED", "ROLE_USER", "ROLE_AGENT")
 
