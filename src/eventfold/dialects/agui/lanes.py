@@ -1,0 +1,318 @@
+"""
+Runs of AG-UI -> replies of ours: when one begins, whom an event belongs to, and how it ends or parks.
+
+Law: a run is a reply, and so is a sub-agent in it. A run that asks for something parks its reply, and the next run of the
+thread goes on with it. What belongs to no run gets a reply of its own, which nobody ends.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from eventfold_models import structs
+
+from eventfold.dialects.translation import UNFIT, Decoder
+from eventfold.jsonvalue import copy_json, is_object
+from eventfold.wire import InvalidEvent
+
+if TYPE_CHECKING:
+    from eventfold.shape import Wire
+
+#: The key below which what only AG-UI says is kept in our `metadata`, and how CUSTOM events are named that keep it.
+FOREIGN = "agui"
+#: What a run without a name of its own is called in ours.
+SPEAKER = "assistant"
+#: An id of ours is never empty.
+NAMELESS = "agui-empty"
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+#: TokenUsage -> our counts.
+_COUNTS = {
+    "inputTokens": "input_tokens",
+    "outputTokens": "output_tokens",
+    "cachedInputTokens": "cache_input_tokens",
+    "cacheWriteInputTokens": "cache_creation_input_tokens",
+}
+
+
+@dataclass(eq=False)
+class Lane:
+    """A reply that grows: of a run, or of a sub-agent in it."""
+
+    reply_id: str
+    session: str
+    ended: bool = False
+
+
+@dataclass(eq=False)
+class Call:
+    """A tool call, by its id in AG-UI."""
+
+    lane: Lane
+    id: str
+    name: str
+    args: list[str] = field(default_factory=list[str])
+    answered: bool = False
+    open: bool = False
+    extra: Wire = field(default_factory=dict[str, Any])
+
+    def block(self) -> Wire:
+        """Give it as a request carries it."""
+        return {"type": "tool_call", "id": self.id, "name": self.name, "input": "".join(self.args)}
+
+
+class Lanes(Decoder):
+    """What is known of the runs of a stream."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.out: list[Any] = []
+        #: The replies of the run that is active, by sub-agent; the run's own has no name.
+        self.lanes: dict[str | None, Lane] = {}
+        self.session = ""
+        #: The replies that wait for an answer, by thread and sub-agent; and what their interrupts ask about.
+        self.parked: dict[tuple[str, str | None], Lane] = {}
+        self.asked: dict[str, Call] = {}
+        self.calls: dict[str, Call] = {}
+        self._names: set[tuple[str, str]] = set()
+
+    # --- writing ----------------------------------------------------------------------------
+
+    def add(self, kind: type[msgspec.Struct], **fields: Any) -> None:
+        """Add an event; one that the contract refuses becomes a remark."""
+        try:
+            self.out.append(self.event(kind, **fields))
+        except InvalidEvent as error:
+            self.remark(UNFIT, str(error))
+
+    def keep(self, event: Wire) -> None:
+        """Keep an event that ours have no word for, whole."""
+        self.note(str(event.get("type")), {key: value for key, value in event.items() if key != "type"})
+
+    def note(self, name: str, value: Wire) -> None:
+        """Keep a value under a name, with the reply that is growing."""
+        lane = self.lanes.get(value.get("subagentRunId")) or self.lanes.get(None)
+        reply_id = lane.reply_id if lane is not None else None
+        self.add(structs.CustomEvent, name=f"{FOREIGN}.{name}", value=copy_json(value), reply_id=reply_id)
+
+    def kept(self, event: Wire, *used: str) -> Wire | None:
+        """Give what of an event is said nowhere else, as metadata."""
+        rest = {key: copy_json(value) for key, value in event.items() if key not in {"type", "timestamp", "subagentRunId", *used}}
+        return {FOREIGN: rest} if rest else None
+
+    def unique(self, kind: str, name: str) -> str:
+        """Give an id of ours that is free in the stream: the name, or the name with a number."""
+        name = name or NAMELESS
+        free, number = name, 1
+        while (kind, free) in self._names:
+            number += 1
+            free = f"{name}#{number}"
+        self._names.add((kind, free))
+        return free
+
+    def tell_time(self, event: Wire) -> None:
+        """Take the time of an event."""
+        if "timestamp" in event:
+            try:
+                moment = _EPOCH + timedelta(milliseconds=int(event["timestamp"]))
+            except OverflowError:
+                self.lose("a time that no calendar of four-digit years has", "/timestamp")
+                return
+            self.now = moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+    # --- who speaks -------------------------------------------------------------------------
+
+    def lane(self, event: Wire) -> Lane:
+        """Give the reply that an event belongs to; begin one where none is."""
+        tag: Any = event.get("subagentRunId")
+        lane = self.lanes.get(tag)
+        return lane if lane is not None else self.begin(tag, tag or f"{FOREIGN}-{self.index}", tag or SPEAKER, None)
+
+    def begin(self, tag: str | None, name: str, speaker: str, metadata: Wire | None) -> Lane:
+        """Begin a reply, or go on with the one that waits."""
+        lane = self.parked.pop((self.session, tag), None)
+        if lane is None:
+            lane = Lane(self.unique("reply", name), self.session)
+        self.lanes[tag] = lane
+        self.add(structs.ReplyStartEvent, reply_id=lane.reply_id, session_id=lane.session, name=speaker, metadata=metadata)
+        return lane
+
+    def run_started(self, event: Wire) -> None:
+        """Begin a run; answers that came with it are given."""
+        self.lanes.clear()
+        self.session = event["threadId"]
+        given = event.get("input")
+        lane = self.begin(None, event["runId"], SPEAKER, self.kept(event, "threadId"))
+        if is_object(given):
+            self._confirm(given.get("resume", []))
+            self._execute(given["messages"], lane)
+
+    def _confirm(self, entries: list[Wire]) -> None:
+        """Give the user's answers to interrupts."""
+        answers: dict[Lane, list[Wire]] = {}
+        for entry in entries:
+            call = self.asked.pop(entry["interruptId"], None)
+            if call is None:
+                self.note("resume", entry)
+                continue
+            payload = entry.get("payload")
+            approved = payload.get("approved") if is_object(payload) else None
+            confirmed = entry["status"] == "resolved" and approved is not False
+            answers.setdefault(call.lane, []).append({"confirmed": confirmed, "tool_call": call.block()})
+            if set(entry) > {"interruptId", "status"} and payload not in ({"approved": True}, {"approved": False}):
+                self.note("resume", entry)
+        for lane, results in answers.items():
+            self.add(structs.UserConfirmResultEvent, reply_id=lane.reply_id, confirm_results=results)
+
+    def _execute(self, messages: list[Wire], lane: Lane) -> None:
+        """Give the results that came with a run for calls that wait."""
+        from .content import read_output  # noqa: PLC0415  which needs this module's names
+
+        results: list[Wire] = []
+        for message in messages:
+            call = self.calls.get(message["toolCallId"]) if message["role"] == "tool" else None
+            if call is None or call.answered or call.lane is not lane:
+                continue
+            call.answered = True
+            state = "error" if "error" in message else "success"
+            output = read_output(message["content"], None, f"{call.id}/")
+            results.append({"type": "tool_result", "id": call.id, "name": call.name, "output": output, "state": state})
+        if results:
+            self.add(structs.ExternalExecutionResultEvent, reply_id=lane.reply_id, execution_results=results)
+
+    def custom(self, event: Wire) -> None:
+        """Give a CUSTOM event of others; a value that is no object is put into one."""
+        lane = self.lanes.get(event.get("subagentRunId")) or self.lanes.get(None)
+        value = copy_json(event["value"]) if is_object(event["value"]) else {"value": copy_json(event["value"])}
+        fields: Wire = {"name": event["name"], "value": value, "metadata": self.kept(event, "name", "value")}
+        self.add(structs.CustomEvent, **fields, reply_id=lane.reply_id if lane is not None else None)
+
+    def agent_started(self, event: Wire) -> None:
+        """Begin the reply of a sub-agent, unless it runs."""
+        lane = self.lanes.get(event["subagentRunId"])
+        if lane is not None and not lane.ended:
+            self.keep(event)
+            return
+        self.begin(event["subagentRunId"], event["subagentRunId"], event["name"], self.kept(event, "name"))
+
+    # --- how it ends ------------------------------------------------------------------------
+
+    def agent_finished(self, event: Wire) -> None:
+        """End the reply of a sub-agent, unless it waits for something."""
+        lane = self.lanes.get(event["subagentRunId"])
+        if lane is None or lane.ended:
+            self.keep(event)
+        elif event.get("outcome", {}).get("type") == "suspended":
+            self.keep(event)
+        elif not self._park(event["subagentRunId"], lane, self._pending(lane)):
+            metadata = self._result(event)
+            self._end(lane, finished_reason="completed", **metadata)
+
+    def agent_failed(self, event: Wire) -> None:
+        """End the reply of a sub-agent with an error."""
+        lane = self.lanes.get(event["subagentRunId"])
+        if lane is None or lane.ended:
+            self.keep(event)
+        else:
+            self._end(lane, **self._failure(event))
+
+    def run_finished(self, event: Wire) -> None:
+        """End the replies of a run, or leave them waiting."""
+        main = self.lanes.get(None) or next(iter(self.lanes.values()), None)
+        if main is None:
+            self.keep(event)
+            return
+        self._spend(main, event)
+        outcome: Wire = event.get("outcome", {"type": "success"})
+        waiting = self._interrupts(outcome.get("interrupts", []))
+        named: list[str] = outcome.get("pendingToolCallIds", [])
+        for tag, lane in self.lanes.items():
+            if lane.ended:
+                continue
+            ends = self._result(event) if lane is main else {}
+            if lane in waiting:
+                self.parked[self.session, tag] = lane
+                self._left_over(ends, lane)
+            elif outcome["type"] == "cancelled":
+                self._end(lane, finished_reason="interrupted", **ends)
+            elif outcome["type"] == "interrupt" or not self._park(tag, lane, [*self._pending(lane, named)]):
+                self._end(lane, finished_reason="completed", **ends)
+            else:
+                self._left_over(ends, lane)
+        self.lanes.clear()
+
+    def run_failed(self, event: Wire) -> None:
+        """End the replies of a run with an error. One that comes before any run is a reply all the same, one after it is not."""
+        if not self.lanes and self._names:
+            self.keep(event)
+            return
+        main = self.lanes.get(None) or next(iter(self.lanes.values()), None) or self.lane(event)
+        self._spend(main, event)
+        for lane in self.lanes.values():
+            if not lane.ended:
+                self._end(lane, **self._failure(event))
+        self.lanes.clear()
+
+    def _end(self, lane: Lane, **fields: Any) -> None:
+        lane.ended = True
+        self.add(structs.ReplyEndEvent, reply_id=lane.reply_id, session_id=lane.session, **fields)
+
+    def _left_over(self, ends: Wire, lane: Lane) -> None:
+        """Keep what would have stood in the end of a reply that waits."""
+        if ends:
+            self.add(structs.CustomEvent, name=f"{FOREIGN}.RUN_FINISHED", value=ends, reply_id=lane.reply_id)
+
+    def _result(self, event: Wire) -> Wire:
+        """Give what the end of a reply takes of the end of a run."""
+        result = event.get("result")
+        told = ("threadId", "runId", "outcome", "usage", *(("result",) if is_object(result) else ()))
+        given = {"structured_output": copy_json(result) if is_object(result) else None, "metadata": self.kept(event, *told)}
+        return {key: value for key, value in given.items() if value is not None}
+
+    def _failure(self, event: Wire) -> Wire:
+        error = {"message": event["message"], "type": event.get("code", "unknown")}
+        return {"finished_reason": "error", "error": error, "metadata": self.kept(event, "message", "code", "usage")}
+
+    def _pending(self, lane: Lane, named: list[str] | None = None) -> list[Call]:
+        """Give the calls of a reply that were left to somebody else: those that are named, or all without a result."""
+        own = [call for call in self.calls.values() if call.lane is lane and not call.answered]
+        if not named:
+            return own
+        return [call for key, call in self.calls.items() if key in named and call in own]
+
+    def _park(self, tag: str | None, lane: Lane, calls: list[Call]) -> bool:
+        """Leave a reply waiting for the results of calls. Tells whether there are any."""
+        if calls:
+            self.add(structs.RequireExternalExecutionEvent, reply_id=lane.reply_id, tool_calls=[call.block() for call in calls])
+            self.parked[self.session, tag] = lane
+        return bool(calls)
+
+    def _interrupts(self, interrupts: list[Wire]) -> set[Lane]:
+        """Ask the user about calls. Gives the replies that wait."""
+        asked: dict[Lane, list[Wire]] = {}
+        waiting: set[Lane] = set()
+        for interrupt in interrupts:
+            call = self.calls.get(interrupt.get("toolCallId", ""))
+            lane = call.lane if call is not None else self.lane(interrupt)
+            waiting.add(lane)
+            if call is None:
+                self.note("interrupt", interrupt)
+                continue
+            self.asked[interrupt["id"]] = call
+            rest = {key: copy_json(value) for key, value in interrupt.items() if key not in {"toolCallId", "subagentRunId"}}
+            asked.setdefault(lane, []).append({**call.block(), "x_agui": rest})
+        for lane, blocks in asked.items():
+            self.add(structs.RequireUserConfirmEvent, reply_id=lane.reply_id, tool_calls=blocks)
+        return waiting
+
+    def _spend(self, lane: Lane, event: Wire) -> None:
+        """Count the tokens of a run: a model call for each entry."""
+        for usage in event.get("usage", []):
+            counts = {ours: int(usage[theirs]) for theirs, ours in _COUNTS.items() if theirs in usage}
+            self.add(structs.ModelCallStartEvent, reply_id=lane.reply_id, model_name=usage.get("model", ""))
+            metadata = self.kept(usage, "model", *_COUNTS)
+            tokens = {"input_tokens": 0, "output_tokens": 0, **counts}
+            self.add(structs.ModelCallEndEvent, reply_id=lane.reply_id, metadata=metadata, **tokens)
