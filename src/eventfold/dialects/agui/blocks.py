@@ -14,7 +14,7 @@ from eventfold_models import structs
 
 from eventfold.jsonvalue import copy_json
 
-from .content import read_output
+from .content import LEFT, read_output
 from .lanes import FOREIGN, Call, Lane, Lanes
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Where an encrypted value stands in ours: providers call it the signature.
 SIGNATURE = "signature"
+#: A loss of what others send.
+MERGED = "texts that follow each other in a result become one"
 
 
 class Kind(NamedTuple):
@@ -238,10 +240,10 @@ class Blocks(Lanes):
     def _parts(self, event: Wire, fields: Wire) -> None:
         before = ""
         for block in read_output(event["content"], None, f"{event['messageId']}/"):
-            kept = {FOREIGN: {"part": block["x_agui"]}} if "x_agui" in block else None
+            kept = {FOREIGN: {"part": block[LEFT]}} if LEFT in block else None
             if block["type"] == "text":
                 if before == "text":
-                    self.lose("texts that follow each other in a result become one", "/content")
+                    self.lose(MERGED, "/content")
                 self.add(structs.ToolResultTextDeltaEvent, **fields, delta=block["text"], metadata=kept)
             else:
                 source = block["source"]

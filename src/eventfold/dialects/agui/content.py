@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: What a medium is that says no type.
 UNTYPED = {"image": "image/*", "audio": "audio/*", "video": "video/*", "document": "application/octet-stream"}
+#: Where a block keeps what ours have no field for.
+LEFT = "x_agui"
 _NAMED = ("type", "id", "text", "source")
 
 
@@ -65,7 +67,7 @@ def read_output(content: Any, rests: Any, prefix: str) -> Any:
 
 
 def read_part(part: Wire, derived: str) -> Wire:
-    """Read a part as a text or data block. What ours have no field for goes into `x_agui`."""
+    """Read a part as a text or data block. What ours have no field for goes into LEFT."""
     metadata = part.get("metadata")
     own = metadata.get(NAMESPACE) if is_object(metadata) else None
     rest: Wire = copy_json(own) if is_object(own) else {}
@@ -77,16 +79,16 @@ def read_part(part: Wire, derived: str) -> Wire:
         block["text"] = part["text"]
     else:
         more = rest.pop("source", None)
-        block["source"] = {**_source(part, left), **(more if is_object(more) else {})}
+        block["source"] = {**_source(part, left, checked=own is None), **(more if is_object(more) else {})}
     if left:
-        block["x_agui"] = left
+        block[LEFT] = left
     return {**block, **rest}
 
 
-def _source(part: Wire, left: Wire) -> Wire:
+def _source(part: Wire, left: Wire, *, checked: bool) -> Wire:
     source = part["source"]
     media_type = source.get("mimeType", UNTYPED[part["type"]])
-    if source["type"] == "data" and _is_base64(source["value"]):
+    if source["type"] == "data" and (not checked or _is_base64(source["value"])):
         return {"type": "base64", "data": source["value"], "media_type": media_type}
     if source["type"] != "url":
         left["source"] = copy_json(source)

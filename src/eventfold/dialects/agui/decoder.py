@@ -268,5 +268,3 @@ def _well_formed(value: Any) -> Any:
     if is_object(value):
         return {_well_formed(key): _well_formed(item) for key, item in value.items()}
     return [_well_formed(item) for item in value] if is_array(value) else value
-
-

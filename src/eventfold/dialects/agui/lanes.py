@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 from eventfold_models import structs
 
 from eventfold.dialects.translation import UNFIT, Decoder
@@ -27,6 +26,9 @@ FOREIGN = "agui"
 SPEAKER = "assistant"
 #: An id of ours is never empty.
 NAMELESS = "agui-empty"
+
+#: A loss of what others send.
+TIMELESS = "no calendar of four-digit years has this time"
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 #: TokenUsage -> our counts.
@@ -81,7 +83,7 @@ class Lanes(Decoder):
 
     # --- writing ----------------------------------------------------------------------------
 
-    def add(self, kind: type[msgspec.Struct], **fields: Any) -> None:
+    def add(self, kind: type[Any], **fields: Any) -> None:
         """Add an event; one that the contract refuses becomes a remark."""
         try:
             self.out.append(self.event(kind, **fields))
@@ -119,7 +121,7 @@ class Lanes(Decoder):
             try:
                 moment = _EPOCH + timedelta(milliseconds=int(event["timestamp"]))
             except OverflowError:
-                self.lose("a time that no calendar of four-digit years has", "/timestamp")
+                self.lose(TIMELESS, "/timestamp")
                 return
             self.now = moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
@@ -203,9 +205,7 @@ class Lanes(Decoder):
     def agent_finished(self, event: Wire) -> None:
         """End the reply of a sub-agent, unless it waits for something."""
         lane = self.lanes.get(event["subagentRunId"])
-        if lane is None or lane.ended:
-            self.keep(event)
-        elif event.get("outcome", {}).get("type") == "suspended":
+        if lane is None or lane.ended or event.get("outcome", {}).get("type") == "suspended":
             self.keep(event)
         elif not self._park(event["subagentRunId"], lane, self._pending(lane)):
             metadata = self._result(event)

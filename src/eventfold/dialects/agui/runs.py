@@ -227,7 +227,8 @@ class Runs(Encoder):
         if reason == FAILED or reason in CANCELLED:
             message, code = _complaint(end)
             return self.say(speaker, "SUBAGENT_ERROR", at, own, message=message, code=code)
-        return self.say(speaker, "SUBAGENT_FINISHED", at, *_result(own, end), outcome={"type": "success"})
+        own, result = _result(own, end)
+        return self.say(speaker, "SUBAGENT_FINISHED", at, own, result=result, outcome={"type": "success"})
 
     def _terminal(self, run: Run, asks: list[Wire]) -> Wire:
         """Give the end of the run."""

@@ -286,15 +286,21 @@ def misfit(value: Any, shape: Any, pointer: str = "") -> Misfit | None:
     if isinstance(shape, Leaf):
         return None if shape.fits(value) else Misfit(pointer, f"{shown(value)} is not {shape.name}", value is None)
     if isinstance(shape, Items):
-        if not is_array(value):
-            return Misfit(pointer, f"{shown(value)} is no list", value is None)
-        if shape.of is _INTERRUPT and not value:
-            return Misfit(pointer, "an outcome of interrupts has at least one")
-        return next((found for i, item in enumerate(value) if (found := misfit(item, shape.of, f"{pointer}/{i}"))), None)
+        return _misfit_in_list(value, shape, pointer)
     if not is_object(value):
         return Misfit(pointer, f"{shown(value)} is no object", value is None)
-    if isinstance(shape, Union):
-        shape = shape.members[value[shape.tag]]
+    return _misfit_in_object(value, shape.members[value[shape.tag]] if isinstance(shape, Union) else shape, pointer)
+
+
+def _misfit_in_list(value: Any, shape: Items, pointer: str) -> Misfit | None:
+    if not is_array(value):
+        return Misfit(pointer, f"{shown(value)} is no list", value is None)
+    if shape.of is _INTERRUPT and not value:
+        return Misfit(pointer, "an outcome of interrupts has at least one")
+    return next((found for i, item in enumerate(value) if (found := misfit(item, shape.of, f"{pointer}/{i}"))), None)
+
+
+def _misfit_in_object(value: dict[str, Any], shape: Shape, pointer: str) -> Misfit | None:
     missing = next((key for key in shape.required if key not in value), None)
     if missing is not None:
         return Misfit(pointer, f"there is no {missing}")

@@ -48,9 +48,7 @@ STEPS = {
     "TOOL_CALL_END": _Step("call", "close", "agui.call-end-not-open", "call", "toolCallId", "tool call"),
     "REASONING_START": _Step("span", "open", "agui.span-already-open", "reasoning", "messageId", "reasoning span"),
     "REASONING_END": _Step("span", "close", "agui.span-not-open", "reasoning", "messageId", "reasoning span"),
-    "REASONING_MESSAGE_START": _Step(
-        "reasoning", "open", "agui.reasoning-already-open", "reasoning", "messageId", "reasoning message"
-    ),
+    "REASONING_MESSAGE_START": _Step("reasoning", "open", "agui.reasoning-already-open", "reasoning", "messageId", "reasoning message"),
     "REASONING_MESSAGE_CONTENT": _Step("reasoning", "go", "agui.reasoning-not-open", "reasoning", "messageId", "reasoning message"),
     "REASONING_MESSAGE_END": _Step("reasoning", "close", "agui.reasoning-end-not-open", "reasoning", "messageId", "reasoning message"),
 }
@@ -164,14 +162,16 @@ class Sequencer:
 
     # --- the others -------------------------------------------------------------------------
 
-    def _step_started(self, event: Wire, index: int) -> Remark | None:
+    def step_started(self, event: Wire, index: int) -> Remark | None:
+        """Begin a step."""
         key = (event.get("subagentRunId"), event["stepName"])
         if key in self.open["step"]:
             return Remark(STEP_OPEN, f"step {key[1]!r} is active already", "/stepName", self.open["step"][key])
         self.open["step"][key] = index
         return None
 
-    def _step_finished(self, event: Wire, index: int) -> Remark | None:
+    def step_finished(self, event: Wire, index: int) -> Remark | None:
+        """End a step, by whoever began it."""
         del index
         key = (event.get("subagentRunId"), event["stepName"])
         if self.open["step"].pop(key, None) is not None:
@@ -181,7 +181,8 @@ class Sequencer:
                 return Remark(STEP_OTHER, f"step {name!r} is {_who(owner)}'s, not {_who(key[0])}'s", "/subagentRunId", since)
         return Remark(STEP_NOT_OPEN, f"step {key[1]!r} was not started", "/stepName")
 
-    def _agent_started(self, event: Wire, index: int) -> Remark | None:
+    def agent_started(self, event: Wire, index: int) -> Remark | None:
+        """Begin a sub-agent."""
         key: str = event["subagentRunId"]
         parent: Any = event.get("parentSubagentRunId")
         active = self.open["agent"]
@@ -194,52 +195,61 @@ class Sequencer:
         active[key] = index
         return None
 
-    def _agent_ended(self, event: Wire, index: int) -> Remark | None:
+    def agent_ended(self, event: Wire, index: int) -> Remark | None:
+        """End a sub-agent."""
         key: str = event["subagentRunId"]
         if self.open["agent"].pop(key, None) is None:
             return Remark(AGENT_NOT_OPEN, f"no active sub-agent {key!r}", "/subagentRunId", self._ended.get(key))
         self._ended[key] = index
         return None
 
-    def _run_started(self, event: Wire, index: int) -> Remark | None:
+    def run_started(self, event: Wire, index: int) -> Remark | None:
+        """Take in the history that a run begins with."""
         given = event.get("input")
         self._seed(given.get("messages") if is_object(given) else None, index, restated=False)
         return None
 
-    def _run_finished(self, event: Wire, index: int) -> Remark | None:
+    def run_finished(self, event: Wire, index: int) -> Remark | None:
+        """End a run, in which nothing may be open."""
         del event
         self.state, self.since = "finished", index
         for name, words in _SETS.items():
             if self.open[name]:
-                keys = ", ".join(repr(key[1] if isinstance(key, tuple) else key) for key in self.open[name])
+                keys = ", ".join(repr(key[-1] if name == "step" else key) for key in self.open[name])
                 return Remark(OPEN_AT_END, f"{words} are still active: {keys}", related=next(iter(self.open[name].values())))
         return None
 
-    def _run_error(self, event: Wire, index: int) -> Remark | None:
+    def run_error(self, event: Wire, index: int) -> Remark | None:
+        """End a run, whatever is open."""
         del event
         self.state, self.since = "error", index
         return None
 
-    def _result(self, event: Wire, index: int) -> Remark | None:
+    def result(self, event: Wire, index: int) -> Remark | None:
+        """Take in whose the message of a result is."""
         self._owners["message"][event["messageId"]] = (event.get("subagentRunId"), index)
         return None
 
-    def _snapshot(self, event: Wire, index: int) -> Remark | None:
+    def snapshot(self, event: Wire, index: int) -> Remark | None:
+        """Take in whose the messages of a snapshot are."""
         self._seed(event["messages"], index, restated=True)
         return None
 
-    def _activity(self, event: Wire, index: int) -> Remark | None:
+    def activity(self, event: Wire, index: int) -> Remark | None:
+        """Take in whose an activity is."""
         owners = self._owners["activity"]
         if event["messageId"] not in owners or event.get("replace") is not False:
             owners[event["messageId"]] = (event.get("subagentRunId"), index)
         return None
 
-    def _activity_delta(self, event: Wire, index: int) -> Remark | None:
+    def activity_delta(self, event: Wire, index: int) -> Remark | None:
+        """Look whose an activity is."""
         del index
         key: str = event["messageId"]
         return self._disagrees(event.get("subagentRunId"), self._owners["activity"].get(key), "activity", key)
 
-    def _encrypted(self, event: Wire, index: int) -> Remark | None:
+    def encrypted(self, event: Wire, index: int) -> Remark | None:
+        """Look whose it is what an encrypted value belongs to."""
         del index
         key: str = event["entityId"]
         kinds = ("call",) if event["subtype"] == "tool-call" else ("message", "reasoning")
@@ -259,17 +269,17 @@ class Sequencer:
 
 
 _OTHERS: dict[str, Callable[[Sequencer, Wire, int], Remark | None]] = {
-    "STEP_STARTED": Sequencer._step_started,  # noqa: SLF001  the table of the class above
-    "STEP_FINISHED": Sequencer._step_finished,  # noqa: SLF001
-    "SUBAGENT_STARTED": Sequencer._agent_started,  # noqa: SLF001
-    "SUBAGENT_FINISHED": Sequencer._agent_ended,  # noqa: SLF001
-    "SUBAGENT_ERROR": Sequencer._agent_ended,  # noqa: SLF001
-    "RUN_STARTED": Sequencer._run_started,  # noqa: SLF001
-    "RUN_FINISHED": Sequencer._run_finished,  # noqa: SLF001
-    "RUN_ERROR": Sequencer._run_error,  # noqa: SLF001
-    "TOOL_CALL_RESULT": Sequencer._result,  # noqa: SLF001
-    "MESSAGES_SNAPSHOT": Sequencer._snapshot,  # noqa: SLF001
-    "ACTIVITY_SNAPSHOT": Sequencer._activity,  # noqa: SLF001
-    "ACTIVITY_DELTA": Sequencer._activity_delta,  # noqa: SLF001
-    "REASONING_ENCRYPTED_VALUE": Sequencer._encrypted,  # noqa: SLF001
+    "STEP_STARTED": Sequencer.step_started,
+    "STEP_FINISHED": Sequencer.step_finished,
+    "SUBAGENT_STARTED": Sequencer.agent_started,
+    "SUBAGENT_FINISHED": Sequencer.agent_ended,
+    "SUBAGENT_ERROR": Sequencer.agent_ended,
+    "RUN_STARTED": Sequencer.run_started,
+    "RUN_FINISHED": Sequencer.run_finished,
+    "RUN_ERROR": Sequencer.run_error,
+    "TOOL_CALL_RESULT": Sequencer.result,
+    "MESSAGES_SNAPSHOT": Sequencer.snapshot,
+    "ACTIVITY_SNAPSHOT": Sequencer.activity,
+    "ACTIVITY_DELTA": Sequencer.activity_delta,
+    "REASONING_ENCRYPTED_VALUE": Sequencer.encrypted,
 }
