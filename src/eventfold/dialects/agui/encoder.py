@@ -14,7 +14,7 @@ from eventfold_models.tables import DEFAULTS
 
 from eventfold.dialects.translation import NAMESPACE
 from eventfold.jsonvalue import copy_json, is_object
-from eventfold.table import CALL_KIND, MACHINES, PLAN_OF
+from eventfold.table import CALL_KIND, MACHINES, PLAN_OF, field_of
 
 from .content import say_output
 from .runs import Item, Runs, Speaker, own_event
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from eventfold.lifecycle import Instance
     from eventfold.shape import Wire
 
-TEXT, THINKING, DATA, HINT = MACHINES["text"].kind, MACHINES["thinking"].kind, MACHINES["data"].kind, MACHINES["hint"].kind
+TEXT, THINKING, DATA, HINT = (str(MACHINES[name].kind) for name in ("text", "thinking", "data", "hint"))
 _RESULT = MACHINES["result"]
 _CLOSED = _RESULT.states["closed"]
 
@@ -47,18 +47,19 @@ class AguiEncoder(Runs):
 
     def encode(self, event: Any) -> Iterator[Wire]:
         """Say an event."""
+        kind: Any = type(event)
         reply_id: str = getattr(event, "reply_id", None) or ""
         speaker = self.speakers.get(reply_id)
-        first = isinstance(event, structs.ReplyStartEvent) and speaker is None
-        if speaker is None and reply_id and PLAN_OF[type(event)].steps:
+        first = kind is structs.ReplyStartEvent and speaker is None
+        if speaker is None and reply_id and PLAN_OF[kind].steps:
             speaker = self._meet(event, first=first)
-        if speaker is not None and speaker.busy and isinstance(event, ANSWERS) and self.waits(speaker) and self.idle():
+        if speaker is not None and speaker.busy and kind in ANSWERS and self.waits(speaker) and self.idle():
             yield from self.close_run()
-        before = self._text_of(event) if isinstance(event, structs.TextBlockEndEvent) else ""
+        before = self._text_of(event) if kind is structs.TextBlockEndEvent else ""
         applied = self.apply(event)
         if applied is None:
             return
-        write = _WRITERS.get(type(event)) if applied and (speaker is None or speaker.end is None) else None
+        write = _WRITERS.get(kind) if applied and (speaker is None or speaker.end is None) else None
         if first and applied and speaker is not None:
             yield from self.enter(speaker, {"event": own_event(event)}, event.created_at, event.name)
         elif write is None or speaker is None:
@@ -89,11 +90,12 @@ class AguiEncoder(Runs):
 
     def carry(self, speaker: Speaker | None, event: Any) -> Iterator[Wire]:
         """Say an event whole, as CUSTOM. CUSTOM of ours are said as what they are."""
-        if isinstance(event, structs.CustomEvent):
+        if type(event) is structs.CustomEvent:
             yield from self.shelter()
             own = {"event": own_event(event, "name", "value")}
             # The value has to be there, so that null stands for none.
-            value = copy_json(event.value) if is_object(event.value) else None
+            given: Any = event.value
+            value = copy_json(given) if is_object(given) else None
             yield {**self.say(speaker, "CUSTOM", event.created_at, own, name=event.name), "value": value}
             return
         if speaker is not None and speaker.end is None and PLAN_OF[type(event)].steps:
@@ -137,7 +139,7 @@ class AguiEncoder(Runs):
         """Open a text or reasoning message."""
         kind = TEXT if isinstance(event, structs.TextBlockStartEvent) else THINKING
         head = {"role": speaker.role if kind == TEXT else "reasoning"}
-        item = speaker.items[str(kind), event.block_id] = Item(str(kind), self.take("message", event.block_id), event.block_id, head)
+        item = speaker.items[kind, event.block_id] = Item(kind, self.take("message", event.block_id), event.block_id, head)
         if kind == THINKING:
             yield self.say(speaker, "REASONING_START", event.created_at, {"copy": True}, messageId=item.id)
         else:
@@ -187,26 +189,26 @@ class AguiEncoder(Runs):
 
     def data(self, speaker: Speaker, event: Any, _before: str) -> Iterator[Wire]:
         """Show a data block as it stands."""
-        key = (str(DATA), event.block_id)
+        key = (DATA, event.block_id)
         ends = isinstance(event, structs.DataBlockEndEvent)
         item = speaker.items.get(key)
         if not ends or item is None:
-            item = speaker.items[key] = Item(str(DATA), self.take("message", event.block_id), event.block_id)
+            item = speaker.items[key] = Item(DATA, self.take("message", event.block_id), event.block_id)
         item.open = not ends
-        block = self.reply(speaker).instances[str(DATA)][event.block_id].draft.snapshot()
+        block = self.reply(speaker).instances[DATA][event.block_id].draft.snapshot()
         yield self._activity(speaker, item, block, event.created_at, {"event": own_event(event)})
 
     def data_grew(self, speaker: Speaker, event: Any, _before: str) -> Iterator[Wire]:
         """Carry a delta of a data block, which is shown when it ends."""
-        item = speaker.items.get((str(DATA), event.block_id))
+        item = speaker.items.get((DATA, event.block_id))
         if item is not None:
             item.open = True
         yield from self.carry(speaker, event)
 
     def hint(self, speaker: Speaker, event: Any, _before: str) -> Iterator[Wire]:
         """Show a hint."""
-        item = Item(str(HINT), self.take("message", event.block_id), event.block_id)
-        block = self.reply(speaker).instances[str(HINT)][event.block_id].draft.snapshot()
+        item = Item(HINT, self.take("message", event.block_id), event.block_id)
+        block = self.reply(speaker).instances[HINT][event.block_id].draft.snapshot()
         yield self._activity(speaker, item, block, event.created_at, {"event": own_event(event, "hint")})
 
     # --- model calls, and the end -----------------------------------------------------------
@@ -324,8 +326,8 @@ class AguiEncoder(Runs):
 
 def _call_id(item: Any) -> str:
     """Give the id of the call that an item of a request or an answer is about, be it a struct or a dict."""
-    call = item.get("tool_call", item) if isinstance(item, dict) else getattr(item, "tool_call", item)
-    return call["id"] if isinstance(call, dict) else call.id
+    call = field_of(item, "tool_call")
+    return field_of(item if call is None else call, "id")
 
 
 _WRITERS: dict[type[Any], Callable[[AguiEncoder, Speaker, Any, str], Iterator[Wire]]] = {

@@ -43,7 +43,7 @@ class _Writer:
     def __init__(self) -> None:
         self.said: list[Wire] = []
         self._names: set[tuple[str, str]] = set()
-        self._carriers: dict[str, Wire] = {}
+        self._carriers: dict[str, str] = {}
 
     def write(self, message: Wire) -> None:
         """Write a message. Its first one in AG-UI says all but the content."""
@@ -248,7 +248,8 @@ def _own_blocks(message: Wire, own: Wire) -> list[tuple[int, Wire]]:
     if own.get("parts") is True and is_array(content):
         return list(enumerate(read_part(part, "") for part in content))
     if is_array(own.get("blocks")):
-        return list(enumerate(copy_json(own["blocks"])))
+        given: list[Wire] = copy_json(own["blocks"])
+        return list(enumerate(given))
     blocks: list[tuple[int, Wire]] = []
     place, rest = own.get("at"), own.get("block")
     if isinstance(place, int) and own.get("whole") is True:
