@@ -80,7 +80,7 @@ class Fault(NamedTuple):
     """A stream that breaks a rule: at an event, by clashing with an earlier one."""
 
     events: list[Any]
-    index: int
+    at: int
     related: int | None = None
 
 

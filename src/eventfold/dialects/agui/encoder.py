@@ -47,12 +47,17 @@ class AguiEncoder(Runs):
 
     def encode(self, event: Any) -> Iterator[Wire]:
         """Say an event."""
-        kind: Any = type(event)
+        kind: Any = event.__class__
         reply_id: str = getattr(event, "reply_id", None) or ""
         speaker = self.speakers.get(reply_id)
         first = kind is structs.ReplyStartEvent and speaker is None
         if speaker is None and reply_id and PLAN_OF[kind].steps:
             speaker = self._meet(event, first=first)
+        if kind is structs.ReplyStartEvent and speaker is not None and not speaker.started:
+            # What came before was no part of the reply, so that it is no redelivery when it comes again.
+            speaker.started = True
+            self.reply(speaker).seen.clear()
+            self.reply(speaker).reused.clear()
         if speaker is not None and speaker.busy and kind in ANSWERS and self.waits(speaker) and self.idle():
             yield from self.close_run()
         before = self._text_of(event) if kind is structs.TextBlockEndEvent else ""
@@ -79,7 +84,7 @@ class AguiEncoder(Runs):
         if not first:
             unknown = structs.ReplyStartEvent(id="eventfold", created_at=event.created_at, reply_id=event.reply_id, session_id="", name="")
             self.folder.feed(unknown)
-        speaker = self.speakers[event.reply_id] = Speaker(event.reply_id, session, role)
+        speaker = self.speakers[event.reply_id] = Speaker(event.reply_id, session, role, first)
         return speaker
 
     def _text_of(self, event: Any) -> str:

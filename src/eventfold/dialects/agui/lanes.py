@@ -96,9 +96,14 @@ class Lanes(Decoder):
 
     def note(self, name: str, value: Wire) -> None:
         """Keep a value under a name, with the reply that is growing."""
-        lane = self.lanes.get(value.get("subagentRunId")) or self.lanes.get(None)
+        lane = self._near(value)
         reply_id = lane.reply_id if lane is not None else None
         self.add(structs.CustomEvent, name=f"{FOREIGN}.{name}", value=copy_json(value), reply_id=reply_id)
+
+    def _near(self, event: Wire) -> Lane | None:
+        """Give the reply that an event would belong to, if there is one. What is kept may be malformed."""
+        tag = event.get("subagentRunId")
+        return (self.lanes.get(tag) if isinstance(tag, str) else None) or self.lanes.get(None)
 
     def kept(self, event: Wire, *used: str) -> Wire | None:
         """Give what of an event is said nowhere else, as metadata."""
@@ -187,7 +192,7 @@ class Lanes(Decoder):
 
     def custom(self, event: Wire) -> None:
         """Give a CUSTOM event of others; a value that is no object is put into one."""
-        lane = self.lanes.get(event.get("subagentRunId")) or self.lanes.get(None)
+        lane = self._near(event)
         value = copy_json(event["value"]) if is_object(event["value"]) else {"value": copy_json(event["value"])}
         fields: Wire = {"name": event["name"], "value": value, "metadata": self.kept(event, "name", "value")}
         self.add(structs.CustomEvent, **fields, reply_id=lane.reply_id if lane is not None else None)

@@ -62,6 +62,7 @@ class Speaker:
     reply_id: str
     session: str
     role: str
+    started: bool  #: its start was seen; if not, it comes from the middle
     tag: str | None = None  #: its sub-agent, while it is one
     busy: bool = False  #: it is part of the run that is active
     end: Wire | None = None  #: its REPLY_END
