@@ -19,7 +19,7 @@ from eventfold.dialects.translation import COMMON, Dialect, Row, rule
 from eventfold.jsonvalue import is_array, is_object
 
 from . import chunks, decoder, lanes, verify
-from .blocks import MERGED
+from .calls import MERGED
 from .encoder import AguiEncoder
 from .messages import read_messages, write_messages
 from .shapes import EVENTS, RETIRED

@@ -16,10 +16,12 @@ from eventfold_models.tables import EVENTS as OURS
 from eventfold.dialects.translation import NAMESPACE, UNFIT, UNKNOWN, Unfit
 from eventfold.jsonvalue import copy_json, depth_of, is_array, is_object, shown
 
-from .blocks import TEXT, THINKING, Block, Blocks
+from .blocks import TEXT, THINKING, Block
+from .calls import Calls
 from .chunks import AMBIGUOUS, CONFLICT, Expander
+from .fitting import misfit, strip
 from .lanes import Call, Lane
-from .shapes import EVENTS, RETIRED, misfit, strip
+from .shapes import EVENTS, RETIRED
 from .verify import Sequencer
 
 if TYPE_CHECKING:
@@ -48,7 +50,7 @@ NATIVE: dict[type[Any], tuple[tuple[str, str], ...]] = {
 _OPENS = {structs.TextBlockStartEvent: TEXT, structs.ThinkingBlockStartEvent: THINKING}
 
 
-class AguiDecoder(Blocks):
+class AguiDecoder(Calls):
     """Reads a stream of AG-UI events."""
 
     def __init__(self) -> None:

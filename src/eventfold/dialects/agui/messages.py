@@ -16,8 +16,9 @@ from eventfold.jsonvalue import copy_json, is_array, is_object, shown
 from eventfold.shape import wire_of
 
 from .content import LEFT, read_output, read_part, say_output, say_part
+from .fitting import GONE, misfit, strip
 from .lanes import FOREIGN, SPEAKER
-from .shapes import GONE, MESSAGE, misfit, strip
+from .shapes import MESSAGE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
