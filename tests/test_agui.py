@@ -8,6 +8,7 @@ is refused where the client refuses it, and nothing that it says is lost.
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,7 +22,7 @@ from eventfold_models.tables import EVENTS, MESSAGES, RULES
 from hypothesis import given, note
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
-from support import RECORDINGS, Wire, differences, events_of, recording_name
+from support import RECORDINGS, ROOT, Wire, differences, events_of, recording_name
 
 from eventfold import read_event
 from eventfold.dialects.agui import BOTH, CARRIED, DIALECT, IN, KEPT, OUT
@@ -467,3 +468,12 @@ def test_recognised_and_not_taken_for_ours(stream: list[Wire], message: Wire) ->
     out, _ = encoded(DIALECT, events)
     assert all(DIALECT.recognise(value) for value in out[:1])
     assert not any(DIALECT.recognise(value) for value in (*stream, message))
+
+
+def test_the_page_is_true() -> None:
+    """The examples on the dialect's page are what comes of them."""
+    page = (ROOT / "src/eventfold/dialects/agui.md").read_text("utf-8")
+    blocks = re.findall(r"^```jsonl?\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    foreign, ours, said = ([json.loads(line) for line in block.splitlines()] for block in (blocks[0], blocks[2], blocks[3]))
+    assert folded(decoded(DIALECT, foreign)[0]) == [json.loads(blocks[1])]
+    assert encoded(DIALECT, ours)[0] == said

@@ -145,7 +145,10 @@ class Lanes(Decoder):
         self.lanes.clear()
         self.session = event["threadId"]
         given = event.get("input")
-        lane = self.begin(None, event["runId"], SPEAKER, self.kept(event, "threadId"))
+        # A run that goes on with a reply, or has the id of another one, has an id that its reply does not say.
+        told = (self.session, None) not in self.parked and event["runId"] and ("reply", event["runId"]) not in self._names
+        metadata = self.kept(event, "threadId", *(("runId",) if told else ()))
+        lane = self.begin(None, event["runId"], SPEAKER, metadata)
         if is_object(given):
             self._confirm(given.get("resume", []))
             self._execute(given["messages"], lane)
