@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from eventfold_models import structs
 
 from eventfold.draft import DataDraft, ResultDraft
-from eventfold.jsonvalue import copy_json
+from eventfold.jsonvalue import copy_json, is_object
 from eventfold.lifecycle import decode_base64
 
 if TYPE_CHECKING:
@@ -24,14 +24,14 @@ class Output:
     def __init__(self, call_id: str) -> None:
         self.draft = ResultDraft({"id": call_id})
         self.parts: dict[str, DataDraft] = {}
-        self.metadata: Wire = {}
+        self.metadata: Wire | None = None
         self.refilled = False  #: it came from outside, and the first delta replaces it
 
     def fill(self, block: Wire) -> None:
         """Take the output that came from outside."""
         self.clear()
         self.draft.output = copy_json(block["output"])
-        self.metadata = copy_json(block.get("metadata") or {})
+        self.metadata = copy_json(block.get("metadata"))
         self.refilled = True
 
     def clear(self) -> None:
@@ -77,8 +77,10 @@ class Output:
             "output": self.draft.snapshot()["output"],
             "state": event.state,
         }
-        metadata = {**self.metadata, **copy_json(event.metadata or {})}
-        return {**block, "metadata": metadata} if metadata else block
+        given = event.metadata if is_object(event.metadata) else None
+        if given is None and self.metadata is None:
+            return block
+        return {**block, "metadata": {**(self.metadata or {}), **copy_json(given or {})}}
 
 
 class Call:

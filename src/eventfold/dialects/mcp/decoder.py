@@ -145,7 +145,7 @@ class McpDecoder(Decoder):
             return
         pending = Pending(method, self.index, value)
         if method == CALL_METHOD:
-            yield from self.tools.request(pending, request_id, params)
+            yield from self.tools.request(pending, request_id, {} if params is None else params)
         else:
             if method not in REQUESTS:
                 self.remark(UNKNOWN, f"no method of MCP: {method[:60]!r}", "/method")

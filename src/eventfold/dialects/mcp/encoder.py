@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from eventfold_models import structs
 
 from eventfold.dialects.translation import NAMESPACE, Encoder, fields_of
+from eventfold.jsonvalue import is_object
 
 from .calls import Call, Output
 from .results import to_result
@@ -46,7 +47,8 @@ class McpEncoder(Encoder):
 
     def encode(self, event: Any) -> Iterator[Wire]:
         """Say an event: at once, or when its call runs."""
-        handle = _HANDLERS.get(type(event))
+        kind: type[Any] = type(event)
+        handle = _HANDLERS.get(kind)
         if handle is not None:
             yield from handle(self, event)
             return
@@ -214,10 +216,13 @@ class McpEncoder(Encoder):
         if blocks and whole and len(waiting) == len(blocks):
             for place, (call, block) in enumerate(zip(waiting, blocks, strict=True)):
                 header = _header(event)
-                yield self._respond(call, block, {"external": {**header, "id": f"{header['id']}/{place}" if place else header["id"]}})
+                header["id"] += f"/{place}" if place else ""
+                yield self._respond(call, block, {"external": header, "name": block["name"]})
             return
-        for call in waiting:
-            yield from self._release(call)
+        for call in calls:
+            if call is not None:
+                yield from self._release(call)
+                call.odd = call.odd or call.request is None
         yield _told(event)
         for call, block in zip(calls, blocks, strict=True):
             if call is None or call.request is None:
@@ -278,4 +283,4 @@ def _header(event: Any) -> Wire:
 
 def _field(item: Any, name: str) -> Any:
     """Give a field of an item, which is a dict where a struct would lose something."""
-    return item[name] if isinstance(item, dict) else getattr(item, name)
+    return item[name] if is_object(item) else getattr(item, name)

@@ -207,7 +207,7 @@ def _read_content(content: list[Any], call_id: str, remarks: list[Remark]) -> tu
         said = _object(_object(_object(item).get(META)).get(NAMESPACE))
         rest = rest_of(said)
         if rest is not None and rest.get("id"):
-            part |= rest
+            part = {**{key: item for key, item in part.items() if key != "name"}, **rest}
             if "source" in part:
                 part["source"] = {**copy_json(_object(said.get("source"))), **part["source"]}
         else:
@@ -221,30 +221,31 @@ def _read_content(content: list[Any], call_id: str, remarks: list[Remark]) -> tu
 def read_part(item: Any, pointer: str, remarks: list[Remark]) -> tuple[Wire, Wire]:
     """Read a block of content as a part without an id, and give what it has besides. What cannot be read is kept as its JSON text."""
     try:
-        shape = msgspec.convert(item, Content)
+        shape: Text | Image | Audio | Link | Resource = msgspec.convert(item, Content)
     except (msgspec.ValidationError, ValueError, RecursionError) as error:
         known = is_object(item) and item.get("type") in CONTENT_TYPES
         detail = str(error) if known or not is_object(item) else f"content of type {str(item.get('type'))[:40]!r}"
         remarks.append(Remark(UNFIT if known or not is_object(item) else UNKNOWN_CONTENT, detail, pointer))
         return {"type": "text", "text": text_of(item)}, {}
     more: Wire = copy_json(item)
-    more.pop("text", None)
-    more.pop("data", None)
-    match shape:
-        case Text(text=text):
-            part = {"type": "text", "text": text}
-        case Image(data=data, mime_type=media_type) | Audio(data=data, mime_type=media_type):
-            part = _bytes(data, more.pop("mimeType", media_type), f"{pointer}/data", remarks)
-        case Link(uri=uri, name=name):
-            source = {"type": "url", "url": more.pop("uri", uri), "media_type": more.pop("mimeType", None) or OCTETS}
-            part = {"type": "data", "source": source, "name": more.pop("name", name)}
-        case Resource(resource=inner):
-            blob = None if inner.text is not None else more["resource"].pop("blob")
-            more["resource"].pop("text", None)
-            part = {"type": "text", "text": inner.text}
-            if blob is not None:
-                part = _bytes(blob, more["resource"].pop("mimeType", None) or OCTETS, f"{pointer}/resource/blob", remarks)
-    return part, {} if set(more) == {"type"} and not isinstance(shape, Resource | Link) else more
+    if isinstance(shape, Text):
+        return {"type": "text", "text": more.pop("text")}, more if len(more) > 1 else {}
+    if isinstance(shape, Image | Audio):
+        part = _bytes(more.pop("data"), more.pop("mimeType"), f"{pointer}/data", remarks)
+        return part, more if len(more) > 1 else {}
+    if isinstance(shape, Link):
+        source = {"type": "url", "url": more.pop("uri"), "media_type": _media_type(more)}
+        return {"type": "data", "source": source, "name": more.pop("name")}, more
+    inner: Wire = more["resource"]
+    if shape.resource.text is not None:
+        return {"type": "text", "text": inner.pop("text")}, more
+    return _bytes(inner.pop("blob"), _media_type(inner), f"{pointer}/resource/blob", remarks), more
+
+
+def _media_type(more: Wire) -> str:
+    """Take the media type of a resource, which need not have one."""
+    media_type = more.pop("mimeType", None)
+    return OCTETS if media_type is None else media_type
 
 
 def _bytes(data: str, media_type: str, pointer: str, remarks: list[Remark]) -> Wire:

@@ -79,33 +79,43 @@ class _Writer:
         self.results: list[Wire] = []
         self.waiting: set[str] = set()
         self.pairs = _pairs_of(message["content"])
+        self.skipped: set[int] = set()  #: places of results whose call cannot be said
 
     def write(self) -> list[Wire]:
         """Say the message, in rounds: what the assistant says and calls, then what the tools returned."""
         blocks: list[Wire] = self.message["content"]
         answers = set(self.pairs.values())
-        skipped: set[int] = set()
         for place, block in enumerate(blocks):
             if self.results and not self.waiting and place not in answers:
                 self._turn()
-            said = None
-            if place in self.pairs and block["id"] in self.waiting:
-                # The same id twice in one round: its result could not be told from the other's.
-                skipped.add(self.pairs[place])
-            elif place in self.pairs:
-                said = _say_call(block)
-                self.waiting.add(block["id"])
-            elif place in answers and place not in skipped:
-                self.results.append(_noted(_say_result(block), {"place": place, "name": block["name"]}))
-                self.waiting.discard(block["id"])
+            if place in answers:
+                self._write_result(place, block)
                 continue
-            elif block["type"] not in {"tool_call", "tool_result"}:
-                said = _say_block(block)
+            said = self._say_call(place, block) if block["type"] == "tool_call" else _say_block(block)
             if said is None:
                 self.unsaid.append([place, copy_json(block)])
             else:
                 self.piece.append(_noted(said, {"place": place}))
         self._turn()
+        return self._headed()
+
+    def _say_call(self, place: int, block: Wire) -> Wire | None:
+        """Say a call that has its result. The same id twice in a round is none: the results could not be told apart."""
+        if place not in self.pairs or block["id"] in self.waiting:
+            self.skipped.add(self.pairs.get(place, -1))
+            return None
+        self.waiting.add(block["id"])
+        return _say_call(block)
+
+    def _write_result(self, place: int, block: Wire) -> None:
+        if place in self.skipped:
+            self.unsaid.append([place, copy_json(block)])
+            return
+        self.results.append(_noted(_say_result(block), {"place": place, "name": block["name"]}))
+        self.waiting.discard(block["id"])
+
+    def _headed(self) -> list[Wire]:
+        """Give the messages: the first tells what there is of ours besides, the others that they go on with it."""
         head: Wire = {"message": {key: copy_json(item) for key, item in self.message.items() if key != "content"}}
         if self.unsaid:
             head["unsaid"] = self.unsaid
@@ -164,7 +174,7 @@ def _say_block(block: Wire) -> Wire | None:
     if block["type"] == "text":
         return {"type": "text", "text": block["text"], META: {NAMESPACE: {"block": rest}}}
     source = block.get("source")
-    if not is_object(source) or source["type"] != "base64":
+    if not is_object(source) or source["type"] != "base64" or block["type"] == "video":
         return None
     kind = source["media_type"].partition("/")[0].lower()
     if kind not in {"image", "audio"}:
@@ -280,7 +290,8 @@ class _Reader:
         """Add a result to the message whose call it answers; one without a call is a message of its own."""
         key = result.get("toolUseId")
         for message in reversed(self.messages):
-            for block in message["content"] if message["role"] == "assistant" else []:
+            blocks: list[Wire] = message["content"] if message["role"] == "assistant" else []
+            for block in blocks:
                 if block["type"] == "tool_call" and block["id"] == key and block["state"] == "pending":
                     block["state"] = "finished"
                     message["content"].append(read_result(_as_result(result), block["id"], block["name"]).block)

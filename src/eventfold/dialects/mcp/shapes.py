@@ -320,6 +320,7 @@ class ResultNote(msgspec.Struct):
     told: bool = False  #: notifications have told it already
     end: Header | None = None  #: TOOL_RESULT_END
     external: Header | None = None  #: EXTERNAL_EXECUTION_RESULT
+    name: str | None = None  #: the name that it says of the tool
 
 
 def note_of(value: Any, shape: type[T]) -> T | None:

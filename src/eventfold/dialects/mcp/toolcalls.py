@@ -41,9 +41,9 @@ class ToolCalls:
 
     # --- calls ----------------------------------------------------------------------------------
 
-    def request(self, pending: Pending, request_id: RequestId, value: Any) -> Iterator[Any]:
+    def request(self, pending: Pending, request_id: RequestId, value: Wire) -> Iterator[Any]:
         """Read a tools/call: a call, or the retry of one that was parked. Raises Unfit."""
-        params = read(CallParams, {} if value is None else value, "/params")
+        params = read(CallParams, value, "/params")
         note = note_of(value, CallNote)
         if note is not None and note.reply_id and note.tool_call_id:
             yield from self._ours(pending, params, note)
@@ -156,7 +156,7 @@ class ToolCalls:
         call.stage = FINISHED
         if note.told:
             return
-        reading = read_result(result, call.id, call.name)
+        reading = read_result(result, call.id, call.name if note.name is None else note.name)
         block = self._read(reading)
         if reading.beside:
             yield self.decoder.custom("mcp.beside", {"tool_call_id": call.id, "_meta": reading.beside})
