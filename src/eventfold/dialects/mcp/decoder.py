@@ -151,8 +151,8 @@ class McpDecoder(Decoder):
                 self.remark(UNKNOWN, f"no method of MCP: {method[:60]!r}", "/method")
             pending.call = self.tools.awaited(method, params)
             yield self.custom(f"mcp.{method}", value)
-        self._watch(pending, params)
         known[request_id] = pending
+        self._watch(pending, params)
 
     def _learn(self, method: str, params: Wire) -> None:
         """Learn who the client is, and which revision it speaks."""
@@ -191,9 +191,7 @@ class McpDecoder(Decoder):
         token = meta.get("progressToken")
         if token is None:
             return
-        if not isinstance(token, str | int) or isinstance(token, bool):
-            self.remark(UNFIT, "a progress token is text or a whole number", "/params/_meta/progressToken")
-            return
+        token = id_of(token, "/params/_meta/progressToken")
         before = self.session.tokens.get(token)
         if before is not None and before.active:
             self.remark(
@@ -285,7 +283,7 @@ class McpDecoder(Decoder):
     def _progress(self, value: Wire, params: Wire) -> Iterator[Any]:
         del value
         progress = read(Progress, params, "/params")
-        watch = self.session.tokens.get(progress.progress_token)
+        watch = self.session.tokens.get(id_of(progress.progress_token, "/params/progressToken"))
         kept = copy_json(params)
         if watch is None:
             self.remark(UNKNOWN_TOKEN, f"no request has the token {progress.progress_token!r:.60}", "/params/progressToken")

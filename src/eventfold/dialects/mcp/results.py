@@ -222,7 +222,7 @@ def read_part(item: Any, pointer: str, remarks: list[Remark]) -> tuple[Wire, Wir
     """Read a block of content as a part without an id, and give what it has besides. What cannot be read is kept as its JSON text."""
     try:
         shape: Text | Image | Audio | Link | Resource = msgspec.convert(item, Content)
-    except (msgspec.ValidationError, ValueError, RecursionError) as error:
+    except (msgspec.ValidationError, ValueError, OverflowError, RecursionError) as error:
         known = is_object(item) and item.get("type") in CONTENT_TYPES
         detail = str(error) if known or not is_object(item) else f"content of type {str(item.get('type'))[:40]!r}"
         remarks.append(Remark(UNFIT if known or not is_object(item) else UNKNOWN_CONTENT, detail, pointer))

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from .shapes import CallNote
 
 RequestId = int | str
+#: Whole numbers from here on are not held by all readers of JSON.
+_LARGEST = 2**63
 _WHOLE = re.compile(r"-?\d+\Z")
 
 #: Where a call of theirs stands, in the words of ours.
@@ -104,9 +106,11 @@ class Session:
 
 
 def id_of(value: Any, pointer: str = "/id") -> RequestId:
-    """Read the id of a request. Raises Unfit: it is neither text nor a whole number."""
-    if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
+    """Read an id or token. Raises Unfit: it is neither text nor a whole number, or one that JSON readers do not hold."""
+    if isinstance(value, str):
         return value
     if isinstance(value, float) and value.is_integer():
-        return int(value)
-    raise Unfit(UNFIT, "an id is text or a whole number", pointer)
+        value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LARGEST:
+        return value
+    raise Unfit(UNFIT, "neither text nor a whole number", pointer)

@@ -240,7 +240,7 @@ def read(shape: type[T], value: Any, pointer: str) -> T:
     """Read a value as a shape. Raises Unfit, which says where it differs."""
     try:
         return msgspec.convert(value, shape)
-    except (msgspec.ValidationError, ValueError, RecursionError) as error:
+    except (msgspec.ValidationError, ValueError, OverflowError, RecursionError) as error:
         raise Unfit(UNFIT, str(error), pointer) from None
 
 
@@ -248,7 +248,7 @@ def fits(shape: Any, value: Any) -> bool:
     """Tell whether a value has a shape."""
     try:
         msgspec.convert(value, shape)
-    except (msgspec.ValidationError, ValueError, RecursionError):
+    except (msgspec.ValidationError, ValueError, OverflowError, RecursionError):
         return False
     return True
 
