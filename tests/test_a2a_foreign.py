@@ -20,7 +20,7 @@ from test_a2a import encoded_structs, structs_of
 
 from eventfold import check_and_fold
 from eventfold.dialects.a2a import DIALECT
-from eventfold.dialects.translation import fields_of
+from eventfold.dialects.translation import Unfit, fields_of
 from eventfold.findings import Severity
 from eventfold.fuzz.breaking import nested, with_odd_value
 from eventfold.fuzz.strategies import streams
@@ -297,6 +297,27 @@ def test_the_stream_and_the_task_that_it_left_read_the_same(stream: list[Wire], 
     played = play(stream)
     assert (played.error, played.task is not None) == (None, True)
     assert texts(played.received) == texts([played.task]) == texts([*played.received, played.task]) == wanted
+
+
+def test_messages_of_others_are_read() -> None:
+    """A Message is a message, a Task one for its artifacts beside what users said; what only a stream can keep is a loss."""
+    assert DIALECT.read_messages is not None
+    question = message("u", "rate?", role="ROLE_USER")["message"]
+    whole = task("COMPLETED", history=[question], artifacts=[{"artifactId": "a", "parts": [{"text": "1.08"}]}])
+    said = DIALECT.read_messages([question, whole["task"], message("m", "hi")])
+    assert [(one["role"], one["content"][0]["text"]) for one in said.value] == [
+        ("user", "rate?"),
+        ("user", "rate?"),
+        ("assistant", "1.08"),
+        ("assistant", "hi"),
+    ]
+    assert said.losses == []
+    progress = DIALECT.read_messages(task("WORKING", later=1))
+    assert [DIALECT.losses[loss.reason] for loss in progress.losses] == [()]
+    with pytest.raises(Unfit):
+        DIALECT.read_messages({"hello": 1})
+    with pytest.raises(Unfit):
+        DIALECT.read_messages(task(history=1))
 
 
 _NAMES = ("task", "message", "statusUpdate", "artifactUpdate", "id", "status", "state", "taskId", "contextId", "artifact", "artifactId")

@@ -25,7 +25,7 @@ LOSSES: dict[str, tuple[str, ...]] = {
     NO_TASK: (),
     LATE: ("/content/*",),
     STUCK: ("/content/*",),
-    SNAPSHOT: ("/content/*", "/usage", "/finished_at", "/finished_reason"),
+    SNAPSHOT: ("/*",),
     BESIDE: (),
 }
 
