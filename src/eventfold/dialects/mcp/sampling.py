@@ -17,7 +17,7 @@ from eventfold.findings import Loss
 from eventfold.jsonvalue import copy_json, depth_of, is_array, is_object
 
 from .results import read_part, read_result, rest_of, to_result
-from .shapes import MAX_MESSAGE, META, fits, is_call_result, object_of, text_of
+from .shapes import INLINE, MAX_MESSAGE, META, SPEAKERS, fits, is_call_result, object_of, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -177,7 +177,7 @@ def _say_block(block: Wire) -> Wire | None:
     if not is_object(source) or source["type"] != "base64" or block["type"] == "video":
         return None
     kind = source["media_type"].partition("/")[0].lower()
-    if kind not in {"image", "audio"}:
+    if kind not in INLINE:
         return None
     more = {key: copy_json(item) for key, item in source.items() if key not in {"type", "data", "media_type"}}
     note = {"block": rest, "source": more}
@@ -221,7 +221,7 @@ class _Reader:
 
     def read(self, item: Any, pointer: str) -> None:
         """Read a message."""
-        if not is_object(item) or item.get("role") not in {"user", "assistant"} or "content" not in item:
+        if not is_object(item) or item.get("role") not in SPEAKERS or "content" not in item:
             raise Unfit(UNFIT, "a message has a role, user or assistant, and content", pointer)
         content = item["content"] if is_array(item["content"]) else [item["content"]]
         meta = item.get(META)
@@ -321,9 +321,9 @@ def _block_of(item: Any, note: Wire, derived: str, *, use: bool = True) -> Wire:
     if kind == "tool_result" and isinstance(item.get("toolUseId"), str) and item["toolUseId"]:
         name = note.get("name")
         return read_result(_as_result(item), item["toolUseId"], name if isinstance(name, str) else "").block
-    part, more = read_part(item, "", [])
+    part, more = read_part(item, "", None if is_object(note.get("block")) else [])
     rest = rest_of(note)
-    legacy = rest is not None and "source" in part and note["block"].get("type") in {"image", "audio"}
+    legacy = rest is not None and "source" in part and note["block"].get("type") in INLINE
     if rest is not None and (rest.get("id") or legacy):
         part = {**part, **rest, "type": note["block"]["type"] if legacy else part["type"]}
         if "source" in part:

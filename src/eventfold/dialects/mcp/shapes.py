@@ -142,7 +142,10 @@ class Resource(msgspec.Struct, tag_field="type", tag="resource"):
 
 
 Content = Text | Image | Audio | Link | Resource
-CONTENT_TYPES = frozenset({"text", "image", "audio", "resource_link", "resource"})
+#: Tuples, where anything may be looked for: what is no text need not be hashable.
+CONTENT_TYPES = ("text", "image", "audio", "resource_link", "resource")
+SPEAKERS = ("user", "assistant")
+INLINE = ("image", "audio")
 
 
 class Annotations(msgspec.Struct, rename="camel"):
@@ -374,7 +377,7 @@ def is_message(value: Any) -> bool:
 
 def is_sampling(value: Any) -> bool:
     """Tell whether a value is surely a message of MCP's sampling. Other protocols have messages that look alike until MCP's names occur."""
-    if not is_object(value) or value.get("role") not in {"user", "assistant"} or "created_at" in value:
+    if not is_object(value) or value.get("role") not in SPEAKERS or "created_at" in value:
         return False
     content = value.get("content")
     blocks = content if is_array(content) else [content]
@@ -383,7 +386,7 @@ def is_sampling(value: Any) -> bool:
     return any(
         is_object(block)
         and (
-            (block.get("type") in {"image", "audio"} and "mimeType" in block and "data" in block)
+            (block.get("type") in INLINE and "mimeType" in block and "data" in block)
             or (block.get("type") == "tool_result" and "toolUseId" in block)
             or NAMESPACE in _object(block.get(META))
         )
