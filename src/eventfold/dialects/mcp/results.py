@@ -20,7 +20,8 @@ from eventfold.findings import Loss
 from eventfold.jsonvalue import copy_json, escape, is_array, is_object
 from eventfold.lifecycle import decode_base64
 
-from .shapes import CONTENT_TYPES, INLINE, META, RESERVED, Audio, Content, Image, Link, Resource, Text, Trimmings, fits, text_of
+from .notes import text_of
+from .shapes import CONTENT_TYPES, INLINE, META, RESERVED, Audio, Content, Image, Link, Resource, Text, Trimmings, fits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
