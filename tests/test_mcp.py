@@ -23,7 +23,7 @@ from pydantic import TypeAdapter
 from eventfold import Severity, check_and_fold, read_event
 from eventfold.dialects import Unfit, dialect
 from eventfold.dialects.mcp import from_result, read_messages, to_result, write_messages
-from eventfold.dialects.mcp.shapes import object_of, text_of
+from eventfold.dialects.mcp.notes import object_of, text_of
 from eventfold.fuzz.breaking import broken_streams, with_odd_value
 from eventfold.fuzz.payloads import values
 from eventfold.fuzz.strategies import messages, streams
@@ -182,8 +182,10 @@ def shown(part: Wire) -> tuple[str, str]:
 
 def viewed(item: Wire) -> tuple[str, str]:
     """Say the same of content of MCP."""
-    payload = item.get("text", item.get("data", item.get("uri")))
-    return item["type"], item["resource"]["blob"] if item["type"] == "resource" else payload
+    payload: str = (
+        item["resource"]["blob"] if item["type"] == "resource" else next(item[key] for key in ("text", "data", "uri") if key in item)
+    )
+    return item["type"], payload
 
 
 #: Calls with arguments that can be sent, as any stream may have; most random arguments are no objects.
@@ -578,9 +580,10 @@ def test_our_own_messages_are_read_when_mutated(stream: list[Wire], data: st.Dat
     read(data.draw(with_odd_value(encoded(MCP, readable(stream))[0])))
 
 
-@pytest.mark.parametrize(
-    "value", [float("nan"), 10**5000, "\ud800", [[[[]]]], {"jsonrpc": "2.0", "id": 10**5000, "method": "tools/call"}], ids=range(5)
-)
+HARD: list[Any] = [float("nan"), 10**5000, "\ud800", [[[[]]]], {"jsonrpc": "2.0", "id": 10**5000, "method": "tools/call"}]
+
+
+@pytest.mark.parametrize("value", HARD, ids=range(len(HARD)))
 def test_hard_values_are_read(value: Any) -> None:
     """Numbers that no double holds, half a character, and nesting without end are no reason to stop."""
     deep: Any = value

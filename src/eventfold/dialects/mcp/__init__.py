@@ -21,10 +21,12 @@ from eventfold.dialects.translation import Dialect, Row
 
 from .decoder import McpDecoder
 from .encoder import HIDDEN, NO_OBJECT, McpEncoder
+from .recognition import recognise
 from .results import BESIDE, from_result, to_result
 from .rules import RULES
-from .sampling import OTHER_ROLE, UNSAID, read_messages, write_messages
-from .shapes import CALL_METHOD, EVENT_METHOD, recognise
+from .sampling_in import read_messages
+from .sampling_out import OTHER_ROLE, UNSAID, write_messages
+from .shapes import CALL_METHOD, EVENT_METHOD
 
 __all__ = ["DIALECT", "from_result", "read_messages", "to_result", "write_messages"]
 

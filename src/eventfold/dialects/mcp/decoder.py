@@ -14,45 +14,13 @@ from eventfold_models import structs
 
 from eventfold.dialects.translation import UNFIT, UNKNOWN, Decoder, Unfit
 from eventfold.jsonvalue import copy_json, depth_of, is_array, is_object
-from eventfold.wire import InvalidEvent, read_event
+from eventfold.wire import InvalidEvent
 
-from .rules import (
-    BATCH,
-    LATE_PROGRESS,
-    LATE_RESPONSE,
-    LOG_NOT_REQUESTED,
-    NO_REQUEST,
-    PROGRESS_NOT_INCREASING,
-    REPEATED_RESPONSE,
-    REUSED_ID,
-    REUSED_TOKEN,
-    UNANSWERED,
-    UNKNOWN_LEVEL,
-    UNKNOWN_REQUEST,
-    UNKNOWN_TOKEN,
-)
-from .session import FINISHED, Pending, Session, Watch, id_of
-from .shapes import (
-    CALL_METHOD,
-    CLIENT_KEY,
-    EVENT_METHOD,
-    LEVELS,
-    LOG_LEVEL_KEY,
-    LOGS_ASKED_FOR,
-    MAX_MESSAGE,
-    META,
-    NOTIFICATIONS,
-    REQUESTS,
-    SERVER_REQUESTS,
-    VERSION_KEY,
-    Cancelled,
-    Log,
-    Progress,
-    ResultNote,
-    is_call_result,
-    note_of,
-    read,
-)
+from .notices import Notices
+from .recognition import is_call_result
+from .rules import BATCH, LATE_RESPONSE, NO_REQUEST, REPEATED_RESPONSE, REUSED_ID, REUSED_TOKEN, UNANSWERED
+from .session import Pending, Session, Watch, id_of
+from .shapes import CALL_METHOD, CLIENT_KEY, LOG_LEVEL_KEY, LOGS_ASKED_FOR, MAX_MESSAGE, META, REQUESTS, SERVER_REQUESTS, VERSION_KEY
 from .toolcalls import ToolCalls
 
 if TYPE_CHECKING:
@@ -69,6 +37,7 @@ class McpDecoder(Decoder):
     def __init__(self) -> None:
         super().__init__()
         self.tools = ToolCalls(self)
+        self.notices = Notices(self)
         self.sessions = 1
         self.session = Session("mcp")
         self.at = ""  #: pointer to the message in its batch
@@ -116,7 +85,7 @@ class McpDecoder(Decoder):
         elif "method" in value:
             if not isinstance(value["method"], str):
                 raise Unfit(UNFIT, "a method is text", "/method")
-            yield from self._request(value) if "id" in value else self._notification(value)
+            yield from self._request(value) if "id" in value else self.notices.read(value)
         elif ("result" in value) != ("error" in value):
             yield from self._response(value)
         else:
@@ -213,7 +182,7 @@ class McpDecoder(Decoder):
             yield from self._unexpected(request_id, value)
         else:
             session.answered[request_id] = self.index
-            self._unwatch(pending)
+            self.unwatch(pending)
             if pending.call is None:
                 yield self.custom(f"mcp.{pending.method}.{'error' if 'error' in value else 'result'}", value)
             else:
@@ -228,7 +197,8 @@ class McpDecoder(Decoder):
             return serving.pop(request_id) if asked else waiting.pop(request_id)
         return waiting.pop(request_id, None) or serving.pop(request_id, None)
 
-    def _unwatch(self, pending: Pending) -> None:
+    def unwatch(self, pending: Pending) -> None:
+        """Note that a request needs no more progress."""
         if pending.token is not None:
             self.session.tokens[pending.token].active = False
 
@@ -246,87 +216,3 @@ class McpDecoder(Decoder):
                 yield from self.tools.orphan(session.call_id(request_id), result, "/result")
                 return
         yield self.custom("mcp.response", value)
-
-    # --- notifications --------------------------------------------------------------------------
-
-    def _notification(self, value: Wire) -> Iterator[Any]:
-        method: str = value["method"]
-        params = value.get("params")
-        handle = {
-            EVENT_METHOD: self._event,
-            "notifications/progress": self._progress,
-            "notifications/message": self._log,
-            "notifications/cancelled": self._cancelled,
-        }.get(method)
-        if handle is not None:
-            if not is_object(params):
-                raise Unfit(UNFIT, "params are an object", "/params")
-            yield from handle(value, params)
-            return
-        if method not in NOTIFICATIONS:
-            self.remark(UNKNOWN, f"no method of MCP: {method[:60]!r}", "/method")
-        yield self.custom(f"mcp.{method}", value)
-
-    def _event(self, value: Wire, params: Wire) -> Iterator[Any]:
-        """Give the event of ours that a notification carries."""
-        del value
-        event = params.get("event")
-        if not is_object(event):
-            raise Unfit(UNFIT, "an event of ours is an object", "/params/event")
-        read_back = read_event(event)
-        self.now = read_back.created_at
-        if getattr(read_back, "reply_id", None) == self.session.reply_id and not self.session.begun:
-            # A reply of ours that is called as we would call theirs.
-            self.session.reply_id += "/theirs"
-        yield read_back
-
-    def _progress(self, value: Wire, params: Wire) -> Iterator[Any]:
-        del value
-        progress = read(Progress, params, "/params")
-        watch = self.session.tokens.get(id_of(progress.progress_token, "/params/progressToken"))
-        kept = copy_json(params)
-        if watch is None:
-            self.remark(UNKNOWN_TOKEN, f"no request has the token {progress.progress_token!r:.60}", "/params/progressToken")
-        else:
-            if watch.call is not None:
-                kept.setdefault("tool_call_id", watch.call.id)
-            if not watch.active:
-                self.remark(LATE_PROGRESS, "the request has its response", "/params/progressToken", watch.index)
-            if watch.last is not None and not progress.progress > watch.last:
-                self.remark(PROGRESS_NOT_INCREASING, f"{progress.progress} after {watch.last}", "/params/progress")
-            watch.last = progress.progress
-        yield self.custom("mcp_progress", kept)
-
-    def _log(self, value: Wire, params: Wire) -> Iterator[Any]:
-        del value
-        log = read(Log, params, "/params")
-        session = self.session
-        if log.level not in LEVELS:
-            self.remark(UNKNOWN_LEVEL, f"{log.level[:60]!r} is no level", "/params/level")
-        if session.modern and not any(pending.logs for pending in session.waiting.values()):
-            self.remark(LOG_NOT_REQUESTED, "no request that waits has asked for logs")
-        yield self.custom("mcp_log", params)
-
-    def _cancelled(self, value: Wire, params: Wire) -> Iterator[Any]:
-        session = self.session
-        cancelled = read(Cancelled, params, "/params")
-        if cancelled.request_id is None:
-            yield self.custom("mcp.notifications/cancelled", value)
-            return
-        request_id = id_of(cancelled.request_id, "/params/requestId")
-        known = session.waiting if request_id in session.waiting else session.serving
-        pending = known.pop(request_id, None)
-        if pending is None:
-            first = session.answered.get(request_id)
-            self.remark(UNKNOWN_REQUEST, f"no request with the id {request_id!r:.60} waits", "/params/requestId", first)
-            yield self.custom("mcp.notifications/cancelled", value)
-            return
-        session.cancelled[request_id] = self.index
-        self._unwatch(pending)
-        note = note_of(params, ResultNote)
-        if pending.call is None or pending.method != CALL_METHOD:
-            yield self.custom("mcp.notifications/cancelled", value)
-        elif note is None or not note.told:
-            yield from self.tools.interrupt(pending.call, {key: item for key, item in params.items() if key != "requestId"})
-        else:
-            pending.call.stage = FINISHED

@@ -17,8 +17,9 @@ from eventfold.dialects.translation import NAMESPACE, Encoder, fields_of
 from eventfold.jsonvalue import is_object
 
 from .calls import Call, Output
+from .notes import object_of, text_of
 from .results import to_result
-from .shapes import CALL_METHOD, EVENT_METHOD, META, object_of, text_of
+from .shapes import CALL_METHOD, EVENT_METHOD, META
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -47,8 +48,7 @@ class McpEncoder(Encoder):
 
     def encode(self, event: Any) -> Iterator[Wire]:
         """Say an event: at once, or when its call runs."""
-        kind: type[Any] = type(event)
-        handle = _HANDLERS.get(kind)
+        handle = _HANDLERS.get(event.__class__)
         if handle is not None:
             yield from handle(self, event)
             return

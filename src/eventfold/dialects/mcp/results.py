@@ -20,7 +20,8 @@ from eventfold.findings import Loss
 from eventfold.jsonvalue import copy_json, escape, is_array, is_object
 from eventfold.lifecycle import decode_base64
 
-from .shapes import CONTENT_TYPES, META, RESERVED, Audio, Content, Image, Link, Resource, Text, Trimmings, fits, text_of
+from .notes import text_of
+from .shapes import CONTENT_TYPES, INLINE, META, RESERVED, Audio, Content, Image, Link, Resource, Text, Trimmings, fits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,7 +109,7 @@ def _plain(part: Wire) -> Wire:
         name = part.get("name") or url.rstrip("/").rpartition("/")[2] or url
         return {"type": "resource_link", "uri": url, "name": name, "mimeType": media_type}
     kind = media_type.partition("/")[0].lower()
-    if kind in {"image", "audio"}:
+    if kind in INLINE:
         return {"type": kind, "data": source["data"], "mimeType": media_type}
     uri = BLOCK_URI + quote(part["id"], safe="", errors="replace")
     return {"type": "resource", "resource": {"uri": uri, "mimeType": media_type, "blob": source["data"]}}
@@ -122,7 +123,7 @@ def _restored(part: Wire, kept: Wire) -> Wire | None:
         said["text"] = part["text"]
     elif part["type"] == "text" and kind == "resource":
         said["resource"] = {**_object(said.get("resource")), "text": part["text"]}
-    elif source.get("type") == "base64" and kind in {"image", "audio"}:
+    elif source.get("type") == "base64" and kind in INLINE:
         said |= {"data": source["data"], "mimeType": source["media_type"]}
     elif source.get("type") == "base64" and kind == "resource":
         said["resource"] = {**_object(said.get("resource")), "blob": source["data"], "mimeType": source["media_type"]}
@@ -203,10 +204,11 @@ def _read_content(content: list[Any], call_id: str, remarks: list[Remark]) -> tu
     parts: list[Wire] = []
     kept: Wire = {}
     for place, item in enumerate(content):
-        part, more = read_part(item, f"/content/{place}", remarks)
         said = _object(_object(_object(item).get(META)).get(NAMESPACE))
         rest = rest_of(said)
-        if rest is not None and rest.get("id"):
+        ours = rest is not None and bool(rest.get("id"))
+        part, more = read_part(item, f"/content/{place}", None if ours else remarks)
+        if rest is not None and ours:
             part = {**{key: item for key, item in part.items() if key != "name"}, **rest}
             if "source" in part:
                 part["source"] = {**copy_json(_object(said.get("source"))), **part["source"]}
@@ -218,14 +220,19 @@ def _read_content(content: list[Any], call_id: str, remarks: list[Remark]) -> tu
     return parts, kept
 
 
-def read_part(item: Any, pointer: str, remarks: list[Remark]) -> tuple[Wire, Wire]:
-    """Read a block of content as a part without an id, and give what it has besides. What cannot be read is kept as its JSON text."""
+def read_part(item: Any, pointer: str, remarks: list[Remark] | None) -> tuple[Wire, Wire]:
+    """
+    Read a block of content as a part without an id, and give what it has besides.
+
+    What cannot be read is kept as its JSON text. Without `remarks` it is ours, and bytes are what they are.
+    """
     try:
         shape: Text | Image | Audio | Link | Resource = msgspec.convert(item, Content)
     except (msgspec.ValidationError, ValueError, OverflowError, RecursionError) as error:
         known = is_object(item) and item.get("type") in CONTENT_TYPES
         detail = str(error) if known or not is_object(item) else f"content of type {str(item.get('type'))[:40]!r}"
-        remarks.append(Remark(UNFIT if known or not is_object(item) else UNKNOWN_CONTENT, detail, pointer))
+        if remarks is not None:
+            remarks.append(Remark(UNFIT if known or not is_object(item) else UNKNOWN_CONTENT, detail, pointer))
         return {"type": "text", "text": text_of(item)}, {}
     more: Wire = copy_json(item)
     if isinstance(shape, Text):
@@ -248,22 +255,23 @@ def _media_type(more: Wire) -> str:
     return OCTETS if media_type is None else media_type
 
 
-def _bytes(data: str, media_type: str, pointer: str, remarks: list[Remark]) -> Wire:
+def _bytes(data: str, media_type: str, pointer: str, remarks: list[Remark] | None) -> Wire:
     """Make a part of bytes. What is not base64 is kept as it is, but for white space, which MIME puts in."""
-    try:
-        decode_base64(data)
-    except ValueError as error:
-        remarks.append(Remark(NOT_BASE64, str(error), pointer))
-        data = "".join(data.split()) if _decodes("".join(data.split())) else data
+    wrong = None if remarks is None else _fault_of(data)
+    if remarks is not None and wrong is not None:
+        remarks.append(Remark(NOT_BASE64, wrong, pointer))
+        plain = "".join(data.split())
+        data = data if _fault_of(plain) else plain
     return {"type": "data", "source": {"type": "base64", "data": data, "media_type": media_type}}
 
 
-def _decodes(data: str) -> bool:
+def _fault_of(data: str) -> str | None:
+    """Say why a text is not base64; None when it is."""
     try:
         decode_base64(data)
-    except ValueError:
-        return False
-    return True
+    except ValueError as error:
+        return str(error)
+    return None
 
 
 def rest_of(ours: Wire, shape: type[msgspec.Struct] = _Rest) -> Wire | None:

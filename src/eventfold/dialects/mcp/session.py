@@ -16,7 +16,7 @@ from eventfold.dialects.translation import UNFIT, Unfit
 if TYPE_CHECKING:
     from eventfold.shape import Wire
 
-    from .shapes import CallNote
+    from .notes import CallNote
 
 RequestId = int | str
 #: Whole numbers from here on are not held by all readers of JSON.

@@ -14,11 +14,12 @@ from eventfold.dialects.translation import UNFIT
 from eventfold.jsonvalue import copy_json, is_object
 from eventfold.unfold import streamable
 
+from .notes import CallNote, Header, ResultNote, note_of, text_of
 from .results import deltas_of, read_result
 from .rules import RETRY_WITHOUT_REQUEST, STATE_NOT_ECHOED
 from .session import ALLOWED, ASKING, FINISHED, PENDING, SUBMITTED, Call, Pending
 from .shapes import Call as CallParams
-from .shapes import CallNote, Failure, Header, InputRequired, ResultNote, fits, note_of, read, text_of
+from .shapes import Failure, InputRequired, fits, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
