@@ -46,7 +46,7 @@ class Call:
 class Piece(NamedTuple):
     """What an entry of tool_calls says of which call it is of."""
 
-    index: int | None
+    at: int | None  #: the index, if there is one
     id: str
     name: str
 
@@ -65,8 +65,8 @@ class Calls:
         """Give the call that a piece belongs to, with what the piece says of its id and name."""
         known = self._find(piece)
         call = self._new(piece) if known is None else known
-        if piece.index is not None:
-            self._at[piece.index] = call
+        if piece.at is not None:
+            self._at[piece.at] = call
         if piece.id and not call.id:
             self._identify(call, piece.id)
         elif piece.id and piece.id not in {call.id, call.extra.get("id")}:
@@ -93,20 +93,20 @@ class Calls:
                 self._say("openai-chat.call-without-name", f"the call {call.id!r} has no name")
 
     def _find(self, piece: Piece) -> Call | None:
-        slot = None if piece.index is None else self._at.get(piece.index)
+        slot = None if piece.at is None else self._at.get(piece.at)
         known = self._named.get(piece.id) if piece.id else None
         if known is not None:
-            elsewhere = known is not slot and slot is None and piece.index is not None
+            elsewhere = known is not slot and slot is None and piece.at is not None
             if not (elsewhere and piece.name and known.whole):
                 return known
             self._say("openai-chat.call-id-reused", f"{piece.id!r} is the id of an earlier call")
             return None
-        if piece.index is None:
+        if piece.at is None:
             return self._open(piece)
         if slot is None:
             return None
         if piece.name and self._begins(piece, slot):
-            self._say("openai-chat.index-reused", f"index {piece.index} is that of the call {slot.id!r}")
+            self._say("openai-chat.index-reused", f"index {piece.at} is that of the call {slot.id!r}")
             return None
         return slot
 
@@ -125,9 +125,9 @@ class Calls:
         return bool(slot.name) and (bool(piece.id) or piece.name != slot.name) and slot.whole
 
     def _new(self, piece: Piece) -> Call:
-        call = Call(len(self.all), piece.index)
+        call = Call(len(self.all), piece.at)
         self.all.append(call)
-        if piece.index is None:
+        if piece.at is None:
             self._say("openai-chat.no-index", f"the call {piece.id or piece.name!r} has no index")
         return call
 

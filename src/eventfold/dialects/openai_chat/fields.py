@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Hashable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,8 @@ from eventfold.effects import LARGEST
 from eventfold.jsonvalue import is_array, is_object
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from eventfold.shape import Wire
 
 _LONE = re.compile("[\ud800-\udfff]")
@@ -26,8 +27,12 @@ _HIGH = ("\ud800", "\udbff")
 _SECONDS = 10**11
 
 #: What errors are called, by status or by a word of the provider's `type` or `code`.
-_STATUS = {400: "invalid_request", 401: "authentication", 403: "permission", 404: "invalid_request", 413: "invalid_request"}
-_STATUS |= {422: "invalid_request", 429: "rate_limit"}
+_STATUS = {
+    **dict.fromkeys((400, 404, 413, 422), "invalid_request"),
+    401: "authentication",
+    403: "permission",
+    429: "rate_limit",
+}
 _FIRST_OF_SERVER, _LAST_OF_SERVER = 500, 599
 _WORDS = {
     "authentication": "authentication",

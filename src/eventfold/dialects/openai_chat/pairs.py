@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 Place = tuple[int, int]
 
 
-def pairs_of(messages: list[Wire]) -> tuple[dict[Place, Place], list[Place]]:
-    """Give the place of the result for that of each call that has one, and the places of results without a call."""
+def pairs_of(messages: list[Wire]) -> dict[Place, Place]:
+    """Give the place of the result for that of each call that has one."""
     pairs: dict[Place, Place] = {}
     owed: dict[str, list[Place]] = {}
     early: dict[str, list[Place]] = {}
@@ -37,4 +37,4 @@ def pairs_of(messages: list[Wire]) -> tuple[dict[Place, Place], list[Place]]:
                 pairs[i, j] = before.pop()
             else:
                 owed[key] = [*(place for place in waiting if place[0] == i), (i, j)]
-    return pairs, [place for places in early.values() for place in places]
+    return pairs

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from .pairs import Place
 
 THINKING = "thinking that no provider of this protocol wrote"
-UNANSWERED = "a tool call without a result"
-UNASKED = "a tool result without a call"
+UNANSWERED = "that a tool call has no result: it is answered with a word that says so"
+UNASKED = "that a text is a tool's: it answers no call, so the user says it"
 STATE = "the state of a tool result that is not success"
-WRITTEN = "data that the assistant wrote"
+WRITTEN = "that data is the assistant's: the user says it"
 NO_PART = "data of a kind that the request has no part for"
 NAME = "a name that the request does not take"
 SILENT = "a message or hint that says nothing"
@@ -51,6 +51,8 @@ LOSSES: dict[str, tuple[str, ...]] = {
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
+#: What answers a call that nobody answered.
+_NO_RESULT = "no result"
 #: Kinds of calls whose input is text of any kind, here and in the Responses API.
 _CUSTOM = frozenset({"custom", "custom_tool_call"})
 
@@ -75,8 +77,10 @@ class _Turn:
     parts: list[Wire] = field(default_factory=list[Any])  #: thinking that stands in the content
     text: list[str] = field(default_factory=list[str])
     refusal: list[str] = field(default_factory=list[str])
-    calls: list[tuple[Wire, Place]] = field(default_factory=list[Any])  #: with the place of the result
-    answered: bool = False  #: whether a result was passed: what follows is of the next message
+    read: list[str] = field(default_factory=list[str])  #: of sound that is sent back by its id: the provider has it
+    calls: list[tuple[Wire, Place | None]] = field(default_factory=list[Any])  #: with the place of the result
+    data: list[Wire] = field(default_factory=list[Any])  #: what the user says after it
+    over: bool = False  #: whether a result was passed: what follows is of the next message
 
     def holds(self, call_id: str) -> bool:
         """Tell whether a call of this id is in it."""
@@ -88,21 +92,22 @@ class _Writer:
         self.messages = messages
         self.losses: list[Loss] = []
         self.out: list[Wire] = []
-        self._pairs, unasked = pairs_of(messages)
-        for i, j in unasked:
-            self._lose(UNASKED, f"/{i}/content/{j}")
+        self._pairs = pairs_of(messages)
+        self._answers = frozenset(self._pairs.values())
 
     def write(self) -> list[Wire]:
+        """Write all messages."""
         for i, message in enumerate(self.messages):
-            before = len(self.out)
+            before = len(self.out), len(self.losses)
             if message["role"] == "assistant":
                 self._assistant(i, message)
-            elif message["role"] != "tool":
-                content = self._parts(message["content"], f"/{i}/content")
-                if content:
-                    self.out.append({"role": message["role"], "content": content, **self._name(i, message)})
-            lost = any(loss.pointer.startswith(f"/{i}/content") for loss in self.losses)
-            if len(self.out) == before and not lost and message["role"] != "tool":
+            elif message["role"] == "tool":
+                for j, block in enumerate(message["content"]):
+                    self._orphan(block, (i, j))
+                continue
+            elif content := self._parts(message["content"], f"/{i}/content"):
+                self.out.append({"role": message["role"], "content": content, **self._name(i, message)})
+            if before == (len(self.out), len(self.losses)):
                 self._lose(SILENT, f"/{i}")
         return self.out
 
@@ -134,31 +139,32 @@ class _Writer:
 
     def _assistant(self, i: int, message: Wire) -> None:
         turn = _Turn()
+        heard = _heard(message)
         for j, block in enumerate(message["content"]):
             kind = block["type"]
-            if kind == "tool_result":
-                turn.answered = turn.answered or any(place == (i, j) for _, place in turn.calls)
+            if kind == "tool_result" and (i, j) in self._answers:
+                turn.over = turn.over or any(place == (i, j) for _, place in turn.calls)
                 continue
-            if turn.answered or kind == "hint" or (kind == "tool_call" and turn.holds(block["id"])):
+            again = kind == "tool_call" and turn.holds(block["id"])
+            if turn.over or again or kind in {"hint", "tool_result"}:
                 self._flush(i, turn)
                 turn = _Turn()
-            if kind == "hint":
-                self._hint(block, f"/{i}/content/{j}")
+            if kind == "text":
+                texts = {"refusal": turn.refusal, "transcript": turn.read if heard else turn.text}.get(
+                    str(own(block).get("type")), turn.text
+                )
+                texts.append(block["text"])
+            elif kind == "tool_result":
+                self._orphan(block, (i, j))
             elif kind == "tool_call":
                 self._call(turn, block, (i, j))
-            elif kind == "thinking":
-                self._thinking(turn, block, f"/{i}/content/{j}")
-            elif kind == "text":
-                texts = {"refusal": turn.refusal, "transcript": None}.get(own(block).get("type", ""), turn.text)
-                if texts is not None:
-                    texts.append(block["text"])
-                elif not _heard(message):
-                    turn.text.append(block["text"])
             else:
-                self._data(turn, block, f"/{i}/content/{j}")
+                say = {"hint": self._hint, "thinking": self._thinking, "data": self._data}[kind]
+                say(turn, block, f"/{i}/content/{j}")
         self._flush(i, turn)
 
-    def _hint(self, block: Wire, pointer: str) -> None:
+    def _hint(self, turn: _Turn, block: Wire, pointer: str) -> None:
+        del turn
         hint = block["hint"]
         content = self._parts(hint, f"{pointer}/hint") if is_array(hint) else hint
         if content:
@@ -170,7 +176,6 @@ class _Writer:
         answer = self._pairs.get(place)
         if answer is None:
             self._lose(UNANSWERED, f"/{place[0]}/content/{place[1]}")
-            return
         fields = own(block)
         kept = fields.get("tool_call")
         entry: Wire = copy_json(kept) if is_object(kept) else {}
@@ -206,15 +211,16 @@ class _Writer:
             turn.fields["audio"] = {"id": audio["id"]}
         elif fields.get("type") == "image_url" and part is not None:
             turn.fields.setdefault("images", []).append(part)
-        else:
+        elif part is not None:
+            turn.data.append(part)
             self._lose(WRITTEN, pointer)
+        else:
+            self._lose(NO_PART, pointer)
 
     def _flush(self, i: int, turn: _Turn) -> None:
         """Write a message of the assistant, the results of its calls, and what these hold besides text."""
         text, refusal = "".join(turn.text), "".join(turn.refusal)
-        if not (turn.text or refusal or turn.fields or turn.parts or turn.calls):
-            return
-        content: Any = text or ("" if not (refusal or turn.calls or "audio" in turn.fields) else None)
+        content: Any = text or (None if refusal or turn.calls or "audio" in turn.fields else "")
         if turn.parts:
             content = [*turn.parts, *([{"type": "text", "text": text}] if text else [])]
         said: Wire = {"role": "assistant", "content": content, **turn.fields, **self._name(i, self.messages[i])}
@@ -222,33 +228,46 @@ class _Writer:
             said["refusal"] = refusal
         if turn.calls:
             said["tool_calls"] = [entry for entry, _ in turn.calls]
-        self.out.append(said)
+        if turn.text or refusal or turn.fields or turn.parts or turn.calls:
+            self.out.append(said)
         data: list[Wire] = []
         for entry, place in turn.calls:
-            data += self._result(entry["id"], place)
-        if data:
-            self.out.append({"role": "user", "content": data})
+            answer = {"role": "tool", "tool_call_id": entry["id"], "content": _NO_RESULT}
+            if place is not None:
+                answer["content"], more = self._output(place, entry["id"])
+                data += more
+            self.out.append(answer)
+        if data or turn.data:
+            self.out.append({"role": "user", "content": [*data, *turn.data]})
 
-    def _result(self, call_id: str, place: Place) -> list[Wire]:
-        """Write a result. Gives its data, which a message of the user shows: a tool's holds text only."""
-        i, j = place
-        block = self.messages[i]["content"][j]
+    def _output(self, place: Place, call_id: str) -> tuple[str | list[Wire], list[Wire]]:
+        """Give the text of a result, and its data, which the user shows: a tool's message holds text only."""
+        pointer = f"/{place[0]}/content/{place[1]}"
+        block = self.messages[place[0]]["content"][place[1]]
         if block.get("state", "running") != "success":
-            self._lose(STATE, f"/{i}/content/{j}/state")
+            self._lose(STATE, f"{pointer}/state")
         output: Any = block["output"]
+        if isinstance(output, str):
+            return output, []
         data: list[Wire] = []
-        if is_array(output):
-            texts = [item for item in output if item["type"] == "text"]
-            for k, item in enumerate(output):
-                part = part_of(item, own(item)) if item["type"] != "text" else None
-                if part is not None:
-                    data.append(part)
-                elif item["type"] != "text":
-                    self._lose(NO_PART, f"/{i}/content/{j}/output/{k}")
-            output = self._parts(texts, "") or ""
-        self.out.append({"role": "tool", "tool_call_id": call_id, "content": output})
+        for k, item in enumerate(output):
+            part = part_of(item, own(item))
+            if part is None:
+                self._lose(NO_PART, f"{pointer}/output/{k}")
+            elif item["type"] != "text":
+                data.append(part)
         label = {"type": "text", "text": f"Data of the result of {block['name']} ({call_id}):"}
-        return [label, *data] if data else []
+        return self._parts([item for item in output if item["type"] == "text"], "") or "", [label, *data] if data else []
+
+    def _orphan(self, block: Wire, place: Place) -> None:
+        """Write a result that answers no call as what the user says."""
+        if place in self._answers:
+            return
+        self._lose(UNASKED, f"/{place[0]}/content/{place[1]}")
+        text, data = self._output(place, block["id"])
+        said = text if not data else [*([{"type": "text", "text": text}] if isinstance(text, str) else text), *data[1:]]
+        if said:
+            self.out.append({"role": "user", "content": said})
 
 
 def _heard(message: Wire) -> bool:
