@@ -80,6 +80,7 @@ class Blocks:
         """Append to the arguments of a call, which is told when they begin, if it can be."""
         text = self._joined(call, text)
         if not text:
+            call.empty = not call.text
             return
         call.text.append(text)
         call.held.append(text)
@@ -101,6 +102,8 @@ class Blocks:
         yield from self._close_all()
         for call in self.calls.all:
             yield from self._start(call)
+            if call.empty and not call.text:
+                call.held.append("")
             yield from self._rest(call)
             self._set(call, {"x_openai": call.extra})
 

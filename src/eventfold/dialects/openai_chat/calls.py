@@ -28,6 +28,7 @@ class Call:
     id: str = ""
     name: str = ""
     started: bool = False  #: whether it has been told
+    empty: bool = False  #: whether it is said to have none
     text: list[str] = field(default_factory=list[str])  #: its arguments so far
     held: list[str] = field(default_factory=list[str])  #: those that have not been told
     extra: Wire = field(default_factory=dict[str, Any])  #: the provider's own fields

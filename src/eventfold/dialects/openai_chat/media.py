@@ -81,7 +81,7 @@ class Audio:
             self.wrong, self._rest = True, ""
             return ""
         if decoded and not self.media_type:
-            self.media_type = next((name for head, name in _HEADS if decoded.startswith(head)), _SAMPLES)
+            self.media_type = next((name for head, name in _HEADS if decoded.startswith(head[: len(decoded)])), _SAMPLES)
         return b64encode(decoded).decode("ascii")
 
     @property

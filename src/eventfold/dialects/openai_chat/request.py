@@ -150,9 +150,8 @@ class _Writer:
                 self._flush(i, turn)
                 turn = _Turn()
             if kind == "text":
-                texts = {"refusal": turn.refusal, "transcript": turn.read if heard else turn.text}.get(
-                    str(own(block).get("type")), turn.text
-                )
+                kind = str(own(block).get("type"))
+                texts = {"refusal": turn.refusal, "transcript": turn.read if heard else turn.text}.get(kind, turn.text)
                 texts.append(block["text"])
             elif kind == "tool_result":
                 self._orphan(block, (i, j))

@@ -1,0 +1,355 @@
+"""
+OpenAI Chat Completions, judged by OpenAI's own client.
+
+Streams of many producers fold to what the client's reducer accumulates, where that one can read them; what it cannot is listed.
+Requests that are written of messages are such as the client's types describe.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from dialect_laws import decoded
+from hypothesis import given
+from hypothesis import strategies as st
+from openai_chat_cases import CASES, COMPLETED, ERROR, PARKED, STOP, TOOLS, Case, calls, chunk, piece, says, spent
+from openai_chat_judge import accumulated, read, retold, sse, told, values_of
+from support import ROOT, Wire
+
+from eventfold import check_and_fold, read_event
+from eventfold.dialects.openai_chat import DIALECT, RULES
+from eventfold.findings import Severity
+from eventfold.fold import Folder
+from eventfold.wire.schema import errors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+#: Recordings of real producers, which are others' and stay outside of the project.
+SHARED = ROOT.parent / "shared"
+RECORDINGS = sorted((SHARED / "recordings/openai_chat").glob("*"))
+recorded = pytest.mark.skipif(not RECORDINGS, reason="needs ../shared/recordings, which are not part of the project")
+
+
+def _indexed(values: list[Wire], index: Callable[[Wire], int], key: str) -> list[Wire]:
+    """Set the index of list entries of the deltas."""
+    for value in values:
+        for choice in value["choices"]:
+            for entry in choice["delta"].get(key) or []:
+                entry["index"] = index(entry)
+    return values
+
+
+#: What the client's reducer cannot read as it came, and the smallest change that lets it.
+UNREADABLE: dict[str, tuple[str, Callable[[list[Wire]], list[Wire]]]] = {
+    "gateway_claude_tool_index_starts_at_1": ("takes the index for a position", lambda v: _indexed(v, lambda _: 0, "tool_calls")),
+    "mistral_tool_call_no_index": ("needs an index", lambda values: _indexed(values, lambda _: 0, "tool_calls")),
+    "openrouter_annotations": ("needs an index in every list", lambda values: _indexed(values, lambda _: 0, "annotations")),
+    "moonshot_reasoning_usage_in_choice": (
+        "drops chunks that do not name their object",
+        lambda values: [{**value, "object": "chat.completion.chunk"} for value in values],
+    ),
+}
+#: Findings of recordings beyond notes, with their reasons.
+FOUND = {
+    "gateway_claude_tool_index_starts_at_1": {"wire.unterminated"},  # the file lacks its last line end
+    "snowflake_claude_thinking": {"openai-chat.no-finish-reason"},  # Snowflake never sends one
+}
+
+
+def name_of(path: Path) -> str:
+    """Name a recording."""
+    return path.stem
+
+
+def shown(message: Wire) -> list[tuple[Any, ...]]:
+    """Give what the blocks of a message say."""
+
+    def say(block: Wire) -> tuple[Any, ...]:
+        if block["type"] == "data":
+            source = block["source"]
+            return ("data", source["media_type"], source.get("data", source.get("url")))
+        if block["type"] == "tool_call":
+            return ("tool_call", block["id"], block["name"], block["input"])
+        return (block["type"], block[block["type"]])
+
+    return [say(block) for block in message["content"]]
+
+
+def state_of(message: Wire) -> str:
+    """Tell how a reply stands."""
+    return message.get("finished_reason", PARKED)
+
+
+# --- recordings ----------------------------------------------------------------------------------
+
+
+@recorded
+@pytest.mark.parametrize("path", RECORDINGS, ids=name_of)
+def test_a_recording_folds_to_what_the_client_accumulates(path: Path) -> None:
+    """Text, refusal, thinking, signatures, calls, log-probabilities and usage of each choice are those of OpenAI's own reducer."""
+    checker = read(path.read_bytes())
+    messages = checker.folder.snapshots()
+    _, mend = UNREADABLE.get(path.stem, ("", lambda values: values))
+    assert retold(messages) == told(accumulated(mend(values_of(path))))
+    assert {finding.rule for finding in checker.findings() if finding.severity > Severity.NOTE} == FOUND.get(path.stem, set())
+    assert [error for message in messages for error in errors(message, "AssistantMsg")] == []
+    assert DIALECT.recognise(values_of(path)[0])
+
+
+@recorded
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_what_the_client_cannot_read_is_listed_for_a_reason(name: str) -> None:
+    """A recording that needs a change for the client's reducer is not read by it without."""
+    [path] = [path for path in RECORDINGS if path.stem == name]
+    values = values_of(path)
+    if any(value.get("object") is None for value in values):
+        return
+    with pytest.raises((IndexError, TypeError, RuntimeError)):
+        accumulated(values)
+
+
+@recorded
+@pytest.mark.parametrize("path", RECORDINGS, ids=name_of)
+def test_a_recording_has_the_verdict_that_was_written_down(path: Path) -> None:
+    """The verdicts of the client, written down when the recordings were made, hold of the messages."""
+    golden = json.loads((SHARED / "judges/providers/golden.json").read_text("utf-8"))[f"openai_chat/{path.name}"]["sdk"]
+    messages = read(path.read_bytes()).folder.snapshots()
+    if golden["error"] is not None or not golden["choices"]:
+        assert path.stem in {*UNREADABLE, "openrouter_midstream_error"}
+        return
+    for choice, message in zip(golden["choices"], retold(messages), strict=True):
+        assert (choice["text"] or "", choice["refusal"] or "") == (message["text"], message["refusal"])
+        assert [(call["id"], call["name"], call["arguments"]) for call in choice["tool_calls"]] == message["calls"]
+    usage = golden["usage"] or {"prompt_tokens": 0, "completion_tokens": 0}
+    assert retold(messages)[0]["usage"] == (usage["prompt_tokens"], usage["completion_tokens"])
+
+
+@recorded
+def test_no_recording_of_another_format_is_taken_for_this_one() -> None:
+    """The values of all other recordings are not recognised."""
+    for path in (SHARED / "recordings").glob("*/*"):
+        if path.parent.name == "openai_chat":
+            continue
+        for line in path.read_text("utf-8").splitlines():
+            try:
+                value = json.loads(line.removeprefix("data:"))
+            except ValueError:
+                continue
+            assert not DIALECT.recognise(value), path
+
+
+@recorded
+def test_the_error_of_a_recording_ends_its_reply() -> None:
+    """An error in the middle of a stream ends the reply as an error, with what came before it and the usage."""
+    [path] = [path for path in RECORDINGS if path.stem == "openrouter_midstream_error"]
+    [message] = read(path.read_bytes()).folder.snapshots()
+    assert (message["finished_reason"], message["error"]["type"]) == (ERROR, "invalid_request")
+    assert [block["type"] for block in message["content"]] == ["thinking"]
+    assert message["usage"]["input_tokens"] > 0
+    assert message["metadata"]["openai"]["error"]["code"] == 400
+
+
+# --- what producers get wrong --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_stream_that_is_odd_is_read_rightly(name: str) -> None:
+    """Each odd stream gives one message with the right blocks, end and usage, and is told of by its rules and no others."""
+    case = CASES[name]
+    checker = read(sse(case.chunks, done=case.done))
+    [message] = checker.folder.snapshots()
+    assert shown(message) == case.blocks
+    assert state_of(message) == case.end
+    assert (message["usage"]["input_tokens"], message["usage"]["output_tokens"]) == case.usage
+    assert {finding.rule for finding in checker.findings()} == set(case.rules)
+    assert errors(message, "AssistantMsg") == []
+
+
+def client_agrees(case: Case) -> bool:
+    """Tell whether OpenAI's own client reads a stream as we do."""
+    [message] = read(sse(case.chunks, done=case.done)).folder.snapshots()
+    if any(value.get("error") or "object" not in value for value in case.chunks):
+        return False
+    if len([block for block in message["content"] if block["type"] == "text"]) > 1:
+        return False
+    try:
+        theirs = accumulated(value for value in case.chunks if value["object"])
+        return told(theirs) == retold([message]) and theirs.choices[0].message.role in {None, "assistant"}
+    except (AssertionError, AttributeError, IndexError, RuntimeError, TypeError):
+        return False
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_client_disagrees_where_that_is_said(name: str) -> None:
+    """OpenAI's own reducer makes the same of an odd stream, unless the case says what it does instead."""
+    case = CASES[name]
+    assert client_agrees(case) == (not case.sdk)
+
+
+# --- several choices, responses and forms --------------------------------------------------------
+
+
+def messages_of(data: bytes) -> list[Wire]:
+    """Fold bytes; nothing may be wrong with them."""
+    checker = read(data)
+    assert checker.findings() == []
+    return checker.folder.snapshots()
+
+
+def test_each_choice_is_a_reply_and_the_first_has_the_usage() -> None:
+    """With n > 1, choices fold to replies of their own, in whatever order they begin."""
+    chunks = [says(at=1, content="B"), says(at=0, content="A"), says("stop", at=0), says("length", at=1), chunk(usage=spent(5, 2))]
+    later, first = messages_of(sse(chunks))
+    assert [(m["id"], shown(m), m["usage"]["input_tokens"]) for m in (first, later)] == [
+        ("chat-7", [("text", "A")], 5),
+        ("chat-7#1", [("text", "B")], 0),
+    ]
+    assert [m["metadata"]["openai"]["finish_reason"] for m in (first, later)] == ["stop", "length"]
+
+
+WHOLE = {
+    "id": "chat-w",
+    "object": "chat.completion",
+    "created": 1_750_000_000,
+    "model": "parrot-1",
+    "choices": [
+        {
+            "index": 0,
+            "finish_reason": "tool_calls",
+            "message": {
+                "role": "assistant",
+                "content": "Look",
+                "reasoning_content": "hm",
+                "refusal": None,
+                "tool_calls": [
+                    {"id": "c-1", "type": "function", "function": {"name": "find", "arguments": '{"q":1}'}},
+                    {"id": "c-2", "type": "custom", "custom": {"name": "sql", "input": "select 1"}},
+                ],
+            },
+        },
+        {"index": 1, "finish_reason": "stop", "message": {"role": "assistant", "content": "Nope", "annotations": [{"type": "url_citation"}]}},
+    ],
+    "usage": spent(5, 2, prompt_tokens_details={"cached_tokens": 3, "cache_write_tokens": 1}),
+    "service_tier": "flex",
+}
+
+
+def test_a_whole_response_is_read_like_its_stream() -> None:
+    """A response that was not streamed gives the same messages, and nothing follows it."""
+    first, second = messages_of(json.dumps(WHOLE).encode())
+    assert DIALECT.recognise(WHOLE)
+    assert shown(first) == [
+        ("thinking", "hm"),
+        ("text", "Look"),
+        ("tool_call", "c-1", "find", '{"q":1}'),
+        ("tool_call", "c-2", "sql", "select 1"),
+    ]
+    assert (first["usage"]["cache_input_tokens"], first["usage"]["cache_creation_input_tokens"]) == (3, 1)
+    assert second["metadata"]["openai"] == {"model": "parrot-1", "service_tier": "flex", "finish_reason": "stop"}
+    assert second["content"][0]["x_openai"] == {"annotations": [{"type": "url_citation"}]}
+    assert len(messages_of(json.dumps([WHOLE, {**WHOLE, "id": "chat-x"}]).encode())) == 4
+
+
+def test_responses_after_each_other_are_replies_of_their_own() -> None:
+    """A file may hold many responses, with or without [DONE] between them, with ids or without."""
+    two = [says(role="assistant", content="a"), STOP]
+    other = [{**value, "id": "chat-8"} for value in two]
+    blank = [{**value, "id": ""} for value in two]
+    for data in (sse(two) + sse(other), sse([*two, *other]), sse([*two, chunk(usage=spent(1, 1), id="")]) + sse(other)):
+        assert [message["id"] for message in messages_of(data)] == ["chat-7", "chat-8"]
+    assert [message["id"] for message in messages_of(sse(blank) + sse(blank) + sse(two))] == ["response-1", "response-2", "chat-7"]
+
+
+def test_what_follows_done_is_told_of_and_kept() -> None:
+    """A chunk after [DONE] is kept in a CUSTOM event; one that begins a response of the same id begins a reply."""
+    late = read(sse([says(content="a"), STOP]) + sse([chunk(usage=spent(1, 1))]))
+    assert [finding.rule for finding in late.findings()] == ["openai-chat.after-done"]
+    assert [shown(message) for message in late.folder.snapshots()] == [[("text", "a")]]
+    again = read(sse([says(role="assistant", content="a"), STOP]) * 2)
+    assert [finding.rule for finding in again.findings()] == ["openai-chat.id-reused"]
+    assert [message["id"] for message in again.folder.snapshots()] == ["chat-7", "chat-7~2"]
+
+
+def test_a_response_that_another_one_cuts_off_ends_as_an_error() -> None:
+    """When a response begins before the one before it is finished, that one was cut off."""
+    checker = read(sse([says(role="assistant", content="a"), {**says(role="assistant", content="b"), "id": "chat-8"}, STOP | {"id": "chat-8"}]))
+    assert [state_of(message) for message in checker.folder.snapshots()] == [ERROR, COMPLETED]
+    assert {finding.rule for finding in checker.findings()} == {"openai-chat.truncated"}
+
+
+def test_every_rule_fires() -> None:
+    """Each rule of the dialect is broken by some stream of these tests."""
+    fired = {rule for case in CASES.values() for rule in case.rules}
+    assert fired | {"openai-chat.after-done", "openai-chat.id-reused"} == {*RULES, "dialect.unfit", "dialect.unknown", "tool-call.no-arguments"}
+
+
+def test_nothing_is_lost_on_the_way_in() -> None:
+    """What the contract has no field for stands in x_openai of a block, or in the metadata, under the provider's own names."""
+    chunks = [
+        {**says(role="assistant", content="", annotations=[{"type": "url_citation", "url_citation": {"url": "u"}}]), "provider": "P"},
+        says(reasoning="hm", reasoning_details=[{"type": "reasoning.text", "text": "hm", "format": "f", "index": 0}]),
+        says(reasoning_details=[{"type": "reasoning.text", "signature": "sig", "index": 0}]),
+        says(reasoning_details=[{"type": "reasoning.encrypted", "data": "s3cret", "index": 1}]),
+        says(content="a", more={"logprobs": {"content": [{"token": "a"}], "refusal": None}}),
+        says(refusal="no"),
+        calls({**piece(0, "c-1", "find", '{"q":1}'), "extra_content": {"google": {"thought_signature": "t"}}}),
+        says(tool_plan="pl"),
+        says(tool_plan="an", more={"content_filter_results": {"hate": {"filtered": False}}}),
+        {**says("stop", more={"native_finish_reason": "end"}), "x_groq": {"id": "q"}, "citations": ["c"]},
+        chunk(usage=spent(1, 2, cost=0.5), system_fingerprint="fp", obfuscation="xx"),
+    ]
+    events, losses, remarks = decoded(DIALECT, chunks)
+    assert (losses, remarks) == ([], [])
+    request = events[-1]
+    [message] = check_and_fold(events).messages
+    assert [{key: block[key] for key in block if key.startswith("x_") or key in {"signature", "redacted_thinking_data"}} for block in message["content"]] == [
+        {"x_openai": {"reasoning_details": {"type": "reasoning.text", "format": "f", "index": 0}}, "signature": "sig"},
+        {"x_openai": {"reasoning_details": {"type": "reasoning.encrypted", "index": 1}}, "redacted_thinking_data": "s3cret"},
+        {"x_openai": {"annotations": [{"type": "url_citation", "url_citation": {"url": "u"}}], "logprobs": [{"token": "a"}]}},
+        {"x_openai": {"type": "refusal"}},
+        {"x_openai": {"tool_call": {"extra_content": {"google": {"thought_signature": "t"}}}}},
+    ]
+    assert message["metadata"]["openai"] == {"provider": "P", "model": "parrot-1"}
+    assert request.metadata["openai"] == {
+        "provider": "P",
+        "model": "parrot-1",
+        "x_groq": {"id": "q"},
+        "citations": ["c"],
+        "system_fingerprint": "fp",
+        "native_finish_reason": "end",
+        "content_filter_results": {"hate": {"filtered": False}},
+        "finish_reason": "stop",
+        "usage": {"total_tokens": 3, "cost": 0.5},
+        "message": {"tool_plan": "plan"},
+    }
+
+
+@pytest.mark.parametrize("created", [0, -5, True, "1750000000", 1e300, 10**30, None, [], 1_750_000_000_000, 1_750_000_000.5])
+def test_any_time_is_read(created: Any) -> None:
+    """A time in seconds or milliseconds becomes a timestamp; whatever else is as if it were not there."""
+    chunks = [{**value, "created": created} for value in (says(content="a"), STOP)]
+    [message] = messages_of(sse(chunks))
+    assert message["created_at"][:10] in {"1970-01-01", "2025-06-15"}
+
+
+ERRORS: dict[str, Any] = {
+    "authentication": {"code": 401, "message": "m"},
+    "permission": {"type": "permission_error", "message": "m"},
+    "rate_limit": {"code": "insufficient_quota", "type": "insufficient_quota", "message": "m"},
+    "invalid_request": {"type": "invalid_request_error", "code": "context_length_exceeded", "message": "m"},
+    "upstream": {"code": 503, "message": "m"},
+    "connection": {"code": "timeout", "message": "m"},
+    "unknown": {"message": "m"},
+}
+
+
+@pytest.mark.parametrize("kind", ERRORS)
+def test_an_error_is_of_its_kind(kind: str) -> None:
+    """A provider's error has one of the contract's types, and its own fields are kept."""
+    [message] = messages_of(sse([says(content="a"), {"error": ERRORS[kind]}]))
+    assert message["error"] == {"type": kind, "message": "m"}
+    assert message["metadata"]["openai"]["error"] == ERRORS[kind]
