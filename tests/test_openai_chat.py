@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from openai_chat_cases import CASES, COMPLETED, ERROR, PARKED, STOP, TOOLS, Case, calls, chunk, piece, says, spent
 from openai_chat_judge import accumulated, read, retold, sse, told, values_of
+from openai_chat_plans import Plan, almost, anything, plans, rechunked
 from support import ROOT, Wire
 
 from eventfold import check_and_fold, read_event
@@ -251,7 +252,8 @@ def test_a_whole_response_is_read_like_its_stream() -> None:
     assert (first["usage"]["cache_input_tokens"], first["usage"]["cache_creation_input_tokens"]) == (3, 1)
     assert second["metadata"]["openai"] == {"model": "parrot-1", "service_tier": "flex", "finish_reason": "stop"}
     assert second["content"][0]["x_openai"] == {"annotations": [{"type": "url_citation"}]}
-    assert len(messages_of(json.dumps([WHOLE, {**WHOLE, "id": "chat-x"}]).encode())) == 4
+    several = read(json.dumps([WHOLE, {**WHOLE, "id": "chat-x"}]).encode())
+    assert [message["id"] for message in several.folder.snapshots()] == ["chat-w", "chat-w#1", "chat-x", "chat-x#1"]
 
 
 def test_responses_after_each_other_are_replies_of_their_own() -> None:
@@ -353,3 +355,113 @@ def test_an_error_is_of_its_kind(kind: str) -> None:
     [message] = messages_of(sse([says(content="a"), {"error": ERRORS[kind]}]))
     assert message["error"] == {"type": kind, "message": "m"}
     assert message["metadata"]["openai"]["error"] == ERRORS[kind]
+
+
+# --- laws ----------------------------------------------------------------------------------------
+
+
+@given(plans())
+def test_a_planned_response_folds_to_its_plan(plan: Plan) -> None:
+    """Whatever is planned and however it is cut and interleaved, the messages are those of the plan, and nothing is wrong."""
+    checker = read(sse(plan.chunks))
+    assert {finding.rule for finding in checker.findings()} <= {"reply.left-parked", "reply.no-visible-output"}
+    messages = checker.folder.snapshots()
+    assert [shown(message) for message in messages] == plan.messages
+    first = min(messages, key=lambda message: len(message["id"]))
+    assert (first["usage"]["input_tokens"], first["usage"]["output_tokens"]) == plan.usage
+    assert sum(message["usage"]["input_tokens"] for message in messages) == plan.usage[0]
+    for message, blocks in zip(messages, plan.messages, strict=True):
+        assert (state_of(message) == PARKED) == any(kind == "tool_call" for kind, *_ in blocks)
+
+
+@given(plans(), st.data())
+def test_how_text_is_cut_into_deltas_changes_nothing(plan: Plan, data: st.DataObject) -> None:
+    """Splitting and merging deltas of text changes no message."""
+    other = data.draw(rechunked(plan.chunks))
+    assert read(sse(other)).folder.snapshots() == read(sse(plan.chunks)).folder.snapshots()
+
+
+@given(plans(), st.data())
+def test_every_prefix_of_a_response_has_a_message_for_each_choice_begun(plan: Plan, data: st.DataObject) -> None:
+    """A stream that stops anywhere gives valid messages, which begin as the whole ones do."""
+    some = plan.chunks[: data.draw(st.integers(1, len(plan.chunks)))]
+    checker = read(sse(some, done=False))
+    messages = checker.folder.snapshots()
+    begun = {choice["index"] for value in some for choice in value["choices"]}
+    assert len(messages) == len(begun)
+    assert [found for message in messages for found in errors(message, "AssistantMsg")] == []
+    assert {finding.rule for finding in checker.findings() if finding.severity is Severity.ERROR} <= {
+        "openai-chat.truncated",
+        "openai-chat.lone-surrogate",
+    }
+
+
+def in_order(events: list[Any]) -> list[Wire]:
+    """Fold the events of a decoder. Whatever it was given, they are in order, and their messages valid."""
+    checked = check_and_fold(events)
+    assert [finding for finding in checked.findings if finding.severity is Severity.ERROR] == []
+    assert [found for message in checked.messages for found in errors(message, "AssistantMsg")] == []
+    json.dumps(checked.messages, ensure_ascii=False).encode()
+    return checked.messages
+
+
+@given(st.lists(st.one_of(anything, almost), max_size=6), st.booleans())
+def test_any_json_is_read(values: list[Any], done: bool) -> None:  # noqa: FBT001  drawn
+    """Nothing raises, whatever comes; each remark is of a rule; and the events are a valid stream."""
+    assert DIALECT.decoder is not None
+    decoder = DIALECT.decoder()
+    events: list[Any] = []
+    for value in values:
+        events += decoder.feed(value)
+        assert {remark.rule for remark in decoder.remarks} <= set(DIALECT.rules)
+    if done:
+        events += decoder.done()
+    events += decoder.finish()
+    in_order(events)
+
+
+@recorded
+@given(st.sampled_from(RECORDINGS or [ROOT]), st.data())
+def test_a_mutated_recording_is_read(path: Path, data: st.DataObject) -> None:
+    """Chunks that are lost, doubled, swapped or cut off leave a valid message for each choice that was begun."""
+    values = values_of(path)
+    for _ in range(data.draw(st.integers(1, 4))):
+        i = data.draw(st.integers(0, len(values) - 1))
+        match data.draw(st.sampled_from(("drop", "double", "swap", "cut"))):
+            case "drop" if len(values) > 1:
+                del values[i]
+            case "double":
+                values.insert(i, values[i])
+            case "swap":
+                j = data.draw(st.integers(0, len(values) - 1))
+                values[i], values[j] = values[j], values[i]
+            case _:
+                values = values[: i + 1]
+    events, losses, _ = decoded(DIALECT, values)
+    assert losses == []
+    begun = {choice["index"] for value in values for choice in value["choices"]}
+    assert len(in_order(events)) == max(len(begun), 1)
+
+
+@recorded
+@given(st.sampled_from(RECORDINGS or [ROOT]), st.integers(0, 20_000), st.integers(0, 255))
+def test_bytes_that_are_cut_or_changed_are_read(path: Path, place: int, byte: int) -> None:
+    """A recording that is cut within a line, or has a wrong byte, raises nothing and gives valid messages."""
+    whole = path.read_bytes()
+    place %= len(whole)
+    for data in (whole[:place], whole[:place] + bytes([byte]) + whole[place + 1 :]):
+        for message in read(data).folder.snapshots():
+            assert errors(message, "AssistantMsg") == []
+
+
+@pytest.mark.parametrize("depth", [10, 50, 61, 200])
+def test_deep_values_are_told_of(depth: int) -> None:
+    """A value that nests too deep is dropped, and the stream goes on."""
+    inner: Any = "x"
+    for _ in range(depth):
+        inner = [inner]
+    events, _, remarks = decoded(DIALECT, [says(content="a"), says(content="b", deep=inner), STOP])
+    [message] = in_order(events)
+    deep = depth > 55
+    assert shown(message) == [("text", "a" if deep else "ab")]
+    assert [remark.rule for remark in remarks] == (["dialect.unfit"] if deep else [])

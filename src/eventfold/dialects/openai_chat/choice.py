@@ -139,8 +139,8 @@ class Choice:
         for i, entry in enumerate(self._list(delta.get("tool_calls"), "/tool_calls")):
             yield from self._call(entry, f"/tool_calls/{i}", i if whole else None)
         yield from self._function(delta.get("function_call"))
-        if delta.get("role") not in {None, "", "assistant"}:
-            absorb(self.message, {"role": delta["role"]})
+        role = delta.get("role")
+        absorb(self.message, {} if role == "assistant" else {"role": role})
         gather(self.message, {key: value for key, value in delta.items() if key not in _OF_DELTA})
 
     # --- thinking --------------------------------------------------------------------------------
@@ -256,8 +256,9 @@ class Choice:
         inner = {key: value for key, value in function.items() if key not in {"name", grows}}
         if rest := rest | ({kind: inner} if inner else {}):
             gather(call.extra.setdefault("tool_call", {}), rest)
-        if kind == "custom" or entry.get("type") not in {None, "", "function"}:
-            absorb(call.extra, {"type": entry.get("type") or kind})
+        called = text_of(entry.get("type")) or kind
+        if called != "function":
+            call.extra["type"] = called
         yield from self._arguments(call, function.get(grows), f"{pointer}/{kind}/{grows}")
 
     def _function(self, function: Any) -> Iterator[Any]:
