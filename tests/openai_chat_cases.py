@@ -27,7 +27,7 @@ class Case(NamedTuple):
     sdk: str = ""  #: what OpenAI's own reducer does instead; empty when it agrees
 
 
-def chunk(*choices: Chunk, **fields: Any) -> Chunk:
+def chunk(*choices: Any, **fields: Any) -> Chunk:
     """Write a chunk."""
     head = {"id": "chat-7", "object": "chat.completion.chunk", "created": 1_750_000_000, "model": "parrot-1"}
     return {**head, "choices": list(choices), **fields}
@@ -74,7 +74,12 @@ CASES: dict[str, Case] = {
         [calls(piece(0, "c-1", "find", '{"q":')), calls(piece(0, name="find", arguments="1}")), TOOLS], ONE, PARKED, sdk="joins the names"
     ),
     "the name again in the last piece, with id null": Case(
-        [calls(HEAD), calls(piece(0, arguments='{"q":1')), calls({"index": 0, "id": None, "function": {"name": "find", "arguments": "}"}}), TOOLS],
+        [
+            calls(HEAD),
+            calls(piece(0, arguments='{"q":1')),
+            calls({"index": 0, "id": None, "function": {"name": "find", "arguments": "}"}}),
+            TOOLS,
+        ],
         ONE,
         PARKED,
         sdk="joins the names",
@@ -225,7 +230,11 @@ CASES: dict[str, Case] = {
     # --- arguments
     "no arguments": Case([calls(HEAD), TOOLS], [("tool_call", "c-1", "find", "")], PARKED),
     "arguments null": Case(
-        [calls({"index": 0, "id": "c-1", "type": "function", "function": {"name": "find", "arguments": None}}), calls(piece(0, arguments="{}")), TOOLS],
+        [
+            calls({"index": 0, "id": "c-1", "type": "function", "function": {"name": "find", "arguments": None}}),
+            calls(piece(0, arguments="{}")),
+            TOOLS,
+        ],
         [("tool_call", "c-1", "find", "{}")],
         PARKED,
     ),
@@ -246,9 +255,7 @@ CASES: dict[str, Case] = {
         ("openai-chat.arguments-not-text",),
         sdk="keeps the object",
     ),
-    "arguments that are no JSON": Case(
-        [calls(piece(0, "c-1", "find", "q = 1")), TOOLS], [("tool_call", "c-1", "find", "q = 1")], PARKED
-    ),
+    "arguments that are no JSON": Case([calls(piece(0, "c-1", "find", "q = 1")), TOOLS], [("tool_call", "c-1", "find", "q = 1")], PARKED),
     "arguments that max_tokens cuts": Case(
         [calls(piece(0, "c-1", "find", '{"path":"/ho')), says("length")],
         [("tool_call", "c-1", "find", '{"path":"/ho')],
@@ -263,7 +270,11 @@ CASES: dict[str, Case] = {
         sdk="has it in function_call, without an id",
     ),
     "a custom tool": Case(
-        [calls({"index": 0, "id": "c-1", "type": "custom", "custom": {"name": "sql", "input": "select "}}), calls({"index": 0, "custom": {"input": "1"}}), TOOLS],
+        [
+            calls({"index": 0, "id": "c-1", "type": "custom", "custom": {"name": "sql", "input": "select "}}),
+            calls({"index": 0, "custom": {"input": "1"}}),
+            TOOLS,
+        ],
         [("tool_call", "c-1", "sql", "select 1")],
         PARKED,
         sdk="AssertionError",
@@ -282,7 +293,9 @@ CASES: dict[str, Case] = {
     "the role in every delta": Case(
         [says(role="assistant", content="a"), says(role="assistant", content="b"), STOP], [("text", "ab")], sdk="joins the roles"
     ),
-    "delta null": Case([says(content="a"), chunk({"index": 0, "delta": None, "finish_reason": "stop"})], [("text", "a")], sdk="AttributeError"),
+    "delta null": Case(
+        [says(content="a"), chunk({"index": 0, "delta": None, "finish_reason": "stop"})], [("text", "a")], sdk="AttributeError"
+    ),
     "no delta": Case([says(content="a"), chunk({"index": 0, "finish_reason": "stop"})], [("text", "a")], sdk="AttributeError"),
     "tool_calls null and empty": Case([says(content="a", tool_calls=None), says(content="b", tool_calls=[]), STOP], [("text", "ab")]),
     "an empty delta in between": Case([says(content="a"), says(), says(content="b"), STOP], [("text", "ab")]),

@@ -54,12 +54,16 @@ def accumulated(chunks: Iterable[Any]) -> Any:
 def told(snapshot: Any) -> list[Wire]:
     """Say each choice of the client in words that fit both sides."""
     choices: list[Wire] = []
+    choice: Any
     for choice in sorted(snapshot.choices, key=lambda choice: choice.index):
-        message = choice.message
+        message: Any = choice.message
         more: Wire = message.model_extra or {}
         details: list[Wire] = more.get("reasoning_details") or []
-        thinking = "".join(str(detail.get("text") or "") for detail in details) or next((more[name] for name in THINKING if more.get(name)), "")
-        audio = message.audio.to_dict() if message.audio else {}
+        thinking = "".join(str(detail.get("text") or "") for detail in details) or next(
+            (more[name] for name in THINKING if more.get(name)), ""
+        )
+        calls: list[Any] = message.tool_calls or []
+        audio: Wire = message.audio.to_dict() if message.audio else {}
         choices.append(
             {
                 "images": [image["image_url"]["url"] for image in more.get("images", [])],
@@ -67,18 +71,20 @@ def told(snapshot: Any) -> list[Wire]:
                 "text": message.content or "",
                 "refusal": message.refusal or "",
                 "thinking": thinking,
-                "calls": [(call.id, call.function.name, call.function.arguments) for call in message.tool_calls or []],
+                "calls": [(call.id, call.function.name, call.function.arguments) for call in calls],
                 "signature": "".join(str(detail.get("signature") or "") for detail in details),
-                "logprobs": [
-                    token.to_dict()
-                    for tokens in (choice.logprobs and choice.logprobs.content, choice.logprobs and choice.logprobs.refusal)
-                    for token in tokens or []
-                ],
+                "logprobs": tokens_of(choice),
             }
         )
     usage = snapshot.usage
     choices[0]["usage"] = (usage.prompt_tokens, usage.completion_tokens) if usage else (0, 0)
     return choices
+
+
+def tokens_of(choice: Any) -> list[Wire]:
+    """Give the log-probabilities of a choice."""
+    every: list[Any] = [*(choice.logprobs.content or ()), *(choice.logprobs.refusal or ())] if choice.logprobs else []
+    return [token.to_dict() for token in every]
 
 
 def own(block: Wire) -> Wire:

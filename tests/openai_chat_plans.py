@@ -6,6 +6,7 @@ Law: the plan knows what the message is, without looking at the dialect.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hypothesis import strategies as st
@@ -41,7 +42,7 @@ def pieces(draw: DrawFn, text: str) -> list[str]:
     units = [unit for char in text for unit in _units(char)]
     cuts = sorted(draw(st.lists(st.integers(0, len(units)), max_size=3)))
     borders = [0, *cuts, len(units)]
-    return ["".join(units[start:stop]) for start, stop in zip(borders, borders[1:], strict=False)]
+    return ["".join(units[start:stop]) for start, stop in pairwise(borders)]
 
 
 def _units(char: str) -> list[str]:
@@ -64,7 +65,7 @@ def plans(draw: DrawFn, *, most: int = 3) -> Plan:
     usage = draw(st.tuples(st.integers(0, 9), st.integers(0, 9)))
     spent = {"prompt_tokens": usage[0], "completion_tokens": usage[1], "total_tokens": sum(usage)}
     head = {"id": "chat-p", "object": "chat.completion.chunk", "created": 1_750_000_000, "model": "parrot-1"}
-    chunks = [{**head, "choices": [{"index": i, **part}]} for i, part in parts]
+    chunks: list[Chunk] = [{**head, "choices": [{"index": i, **part}]} for i, part in parts]
     if draw(st.booleans()):
         chunks.append({**head, "choices": [], "usage": spent})
     else:
@@ -162,8 +163,37 @@ def _split(draw: DrawFn, value: Chunk) -> list[Chunk]:
 
 
 #: Keys of the protocol, which arbitrary values have.
-_KEYS = ("id", "object", "choices", "delta", "message", "index", "content", "tool_calls", "function", "name", "arguments", "finish_reason", "usage")
-_MORE = ("type", "text", "reasoning_details", "reasoning", "audio", "data", "images", "image_url", "url", "error", "logprobs", "role", "custom", "input")
+_KEYS = (
+    "id",
+    "object",
+    "choices",
+    "delta",
+    "message",
+    "index",
+    "content",
+    "tool_calls",
+    "function",
+    "name",
+    "arguments",
+    "finish_reason",
+    "usage",
+)
+_MORE = (
+    "type",
+    "text",
+    "reasoning_details",
+    "reasoning",
+    "audio",
+    "data",
+    "images",
+    "image_url",
+    "url",
+    "error",
+    "logprobs",
+    "role",
+    "custom",
+    "input",
+)
 _leaves = st.one_of(
     st.none(),
     st.booleans(),
@@ -173,14 +203,30 @@ _leaves = st.one_of(
 )
 #: JSON of any shape, much of it like what the protocol has.
 anything: st.SearchStrategy[Any] = st.recursive(
-    _leaves, lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.sampled_from(_KEYS + _MORE), inner, max_size=5)), max_leaves=25
+    _leaves,
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.sampled_from(_KEYS + _MORE), inner, max_size=5)),
+    max_leaves=25,
 )
-_delta_like = st.dictionaries(st.sampled_from(_KEYS + _MORE + ("refusal", "reasoning_content", "function_call", "annotations")), anything, max_size=5)
+_delta_like = st.dictionaries(
+    st.sampled_from(_KEYS + _MORE + ("refusal", "reasoning_content", "function_call", "annotations")), anything, max_size=5
+)
 _choice_like = st.fixed_dictionaries(
-    {}, optional={"index": st.integers(0, 2), "delta": _delta_like, "finish_reason": st.sampled_from((None, "stop", "length", "error")), "logprobs": anything}
+    {},
+    optional={
+        "index": st.integers(0, 2),
+        "delta": _delta_like,
+        "finish_reason": st.sampled_from((None, "stop", "length", "error")),
+        "logprobs": anything,
+    },
 )
 #: Values that have the shape of a chunk, and anything in it.
 almost: st.SearchStrategy[Any] = st.fixed_dictionaries(
     {"choices": st.lists(_choice_like, max_size=3)},
-    optional={"id": st.sampled_from(("", "a", "b", 7)), "object": _leaves, "usage": anything, "error": st.one_of(st.none(), anything), "created": _leaves},
+    optional={
+        "id": st.sampled_from(("", "a", "b", 7)),
+        "object": _leaves,
+        "usage": anything,
+        "error": st.one_of(st.none(), anything),
+        "created": _leaves,
+    },
 )

@@ -8,21 +8,25 @@ Requests that are written of messages are such as the client's types describe.
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from dialect_laws import decoded
+from eventfold_models.tables import MESSAGES
 from hypothesis import given
 from hypothesis import strategies as st
-from openai_chat_cases import CASES, COMPLETED, ERROR, PARKED, STOP, TOOLS, Case, calls, chunk, piece, says, spent
+from openai.types.chat import ChatCompletionMessageParam
+from openai_chat_cases import CASES, COMPLETED, ERROR, PARKED, STOP, Case, calls, chunk, piece, says, spent
 from openai_chat_judge import accumulated, read, retold, sse, told, values_of
 from openai_chat_plans import Plan, almost, anything, plans, rechunked
+from pydantic import TypeAdapter
 from support import ROOT, Wire
 
 from eventfold import check_and_fold, read_event
 from eventfold.dialects.openai_chat import DIALECT, RULES
 from eventfold.findings import Severity
-from eventfold.fold import Folder
+from eventfold.fuzz.strategies import messages, replies
 from eventfold.wire.schema import errors
 
 if TYPE_CHECKING:
@@ -39,7 +43,8 @@ def _indexed(values: list[Wire], index: Callable[[Wire], int], key: str) -> list
     """Set the index of list entries of the deltas."""
     for value in values:
         for choice in value["choices"]:
-            for entry in choice["delta"].get(key) or []:
+            entries: list[Wire] = choice["delta"].get(key) or []
+            for entry in entries:
                 entry["index"] = index(entry)
     return values
 
@@ -232,7 +237,11 @@ WHOLE = {
                 ],
             },
         },
-        {"index": 1, "finish_reason": "stop", "message": {"role": "assistant", "content": "Nope", "annotations": [{"type": "url_citation"}]}},
+        {
+            "index": 1,
+            "finish_reason": "stop",
+            "message": {"role": "assistant", "content": "Nope", "annotations": [{"type": "url_citation"}]},
+        },
     ],
     "usage": spent(5, 2, prompt_tokens_details={"cached_tokens": 3, "cache_write_tokens": 1}),
     "service_tier": "flex",
@@ -278,7 +287,9 @@ def test_what_follows_done_is_told_of_and_kept() -> None:
 
 def test_a_response_that_another_one_cuts_off_ends_as_an_error() -> None:
     """When a response begins before the one before it is finished, that one was cut off."""
-    checker = read(sse([says(role="assistant", content="a"), {**says(role="assistant", content="b"), "id": "chat-8"}, STOP | {"id": "chat-8"}]))
+    checker = read(
+        sse([says(role="assistant", content="a"), {**says(role="assistant", content="b"), "id": "chat-8"}, STOP | {"id": "chat-8"}])
+    )
     assert [state_of(message) for message in checker.folder.snapshots()] == [ERROR, COMPLETED]
     assert {finding.rule for finding in checker.findings()} == {"openai-chat.truncated"}
 
@@ -286,7 +297,12 @@ def test_a_response_that_another_one_cuts_off_ends_as_an_error() -> None:
 def test_every_rule_fires() -> None:
     """Each rule of the dialect is broken by some stream of these tests."""
     fired = {rule for case in CASES.values() for rule in case.rules}
-    assert fired | {"openai-chat.after-done", "openai-chat.id-reused"} == {*RULES, "dialect.unfit", "dialect.unknown", "tool-call.no-arguments"}
+    assert fired | {"openai-chat.after-done", "openai-chat.id-reused"} == {
+        *RULES,
+        "dialect.unfit",
+        "dialect.unknown",
+        "tool-call.no-arguments",
+    }
 
 
 def test_nothing_is_lost_on_the_way_in() -> None:
@@ -308,7 +324,10 @@ def test_nothing_is_lost_on_the_way_in() -> None:
     assert (losses, remarks) == ([], [])
     request = events[-1]
     [message] = check_and_fold(events).messages
-    assert [{key: block[key] for key in block if key.startswith("x_") or key in {"signature", "redacted_thinking_data"}} for block in message["content"]] == [
+    assert [
+        {key: block[key] for key in block if key.startswith("x_") or key in {"signature", "redacted_thinking_data"}}
+        for block in message["content"]
+    ] == [
         {"x_openai": {"reasoning_details": {"type": "reasoning.text", "format": "f", "index": 0}}, "signature": "sig"},
         {"x_openai": {"reasoning_details": {"type": "reasoning.encrypted", "index": 1}}, "redacted_thinking_data": "s3cret"},
         {"x_openai": {"annotations": [{"type": "url_citation", "url_citation": {"url": "u"}}], "logprobs": [{"token": "a"}]}},
@@ -465,3 +484,419 @@ def test_deep_values_are_told_of(depth: int) -> None:
     deep = depth > 55
     assert shown(message) == [("text", "a" if deep else "ab")]
     assert [remark.rule for remark in remarks] == (["dialect.unfit"] if deep else [])
+
+
+# --- requests ------------------------------------------------------------------------------------
+
+_REQUEST: TypeAdapter[Any] = TypeAdapter(list[ChatCompletionMessageParam])
+
+
+def forced(value: Any) -> Any:
+    """Read what pydantic validates only when it is read: the parts of an Iterable."""
+    if isinstance(value, dict):
+        return {key: forced(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType]  JSON
+    return value if isinstance(value, str | int | float | None) else [forced(item) for item in value]
+
+
+def requested(messages: list[Wire]) -> list[Wire]:
+    """Write messages as a request. It fits the client's types, its calls are answered, and nothing of it is shared."""
+    assert DIALECT.write_messages is not None
+    before = json.dumps(messages)
+    said, losses = DIALECT.write_messages(messages)
+    assert json.dumps(messages) == before
+    forced(_REQUEST.validate_python(said))
+    paired(said)
+    for loss in losses:
+        assert loss.reason in DIALECT.losses
+        pointed(messages, loss.pointer)
+    return json.loads(json.dumps(said))
+
+
+def pointed(value: Any, pointer: str) -> Any:
+    """Give what a pointer points to, or would."""
+    for part in pointer.split("/")[1:]:
+        value = value[int(part)] if isinstance(value, list) else value.get(part)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]  JSON
+    return value  # pyright: ignore[reportUnknownVariableType]  JSON
+
+
+def paired(said: list[Wire]) -> None:
+    """Hold a request to the provider's rule: the calls of a message are answered right after it, each once, and nothing else is."""
+    owed: list[str] = []
+    for message in said:
+        if message["role"] == "tool":
+            owed.remove(message["tool_call_id"])
+            continue
+        assert owed == []
+        owed = [call["id"] for call in message.get("tool_calls", [])]
+        assert len(set(owed)) == len(owed)
+    assert owed == []
+
+
+@given(st.lists(messages(), max_size=4))
+def test_any_messages_make_a_request(drawn: list[Wire]) -> None:
+    """Whatever the schemas allow as messages, the request fits the client's types, and each call has its one result after it."""
+    requested(drawn)
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=3), st.data())
+def test_replies_make_a_request_that_says_all_their_texts(numbers: list[int], data: st.DataObject) -> None:
+    """What replies say and what their tools gave stands in the request, in order, and so does each call."""
+    drawn = [
+        m for i in numbers for m in check_and_fold([read_event(e) for e in data.draw(replies(f"r{i}", roles=("assistant",)))]).messages
+    ]
+    said = requested(drawn)
+    blocks = [block for message in drawn for block in message["content"]]
+    texts = "".join(block["text"] for block in blocks if block["type"] == "text")
+    assert "".join(message["content"] or "" for message in said if message["role"] == "assistant") == texts
+    wanted = [(block["id"], block["name"], block["input"] or "{}") for block in blocks if block["type"] == "tool_call"]
+    called = [call for message in said for call in message.get("tool_calls", [])]
+    assert [(call["id"], call["function"]["name"], call["function"]["arguments"]) for call in called] == wanted
+
+
+def sent_back(theirs: Any) -> Wire:
+    """Give the message that the client would send back: what it accumulated, as it writes it, and only what a request has."""
+    message = theirs.message.to_dict()
+    said: Wire = {"role": "assistant", "content": message.get("content")}
+    for name in ("refusal", "reasoning_content", "reasoning"):
+        if message.get(name):
+            said[name] = message[name]
+    if message.get("reasoning_details"):
+        # The client joins what is repeated, such as the format: only what grows can be compared.
+        said["reasoning_details"] = [{k: d[k] for k in ("text", "signature") if d.get(k)} for d in message["reasoning_details"]]
+        said.pop("reasoning", None)
+    if message.get("tool_calls"):
+        said["tool_calls"] = [
+            {"id": entry["id"], "type": "function", "function": {key: entry["function"][key] for key in ("name", "arguments")}}
+            for entry in message["tool_calls"]
+        ]
+    return said
+
+
+@recorded
+@pytest.mark.parametrize("path", RECORDINGS, ids=name_of)
+def test_what_was_read_is_sent_back_as_the_client_would(path: Path) -> None:
+    """A recorded response goes into the next request as the client's own accumulated message would."""
+    _, mend = UNREADABLE.get(path.stem, ("", lambda values: values))
+    theirs = [sent_back(choice) for choice in sorted(accumulated(mend(values_of(path))).choices, key=lambda choice: choice.index)]
+    for message, wanted in zip(read(path.read_bytes()).folder.snapshots(), theirs, strict=True):
+        said = requested([message])[0]
+        if "reasoning_details" in said:
+            said["reasoning_details"] = [{k: d[k] for k in ("text", "signature") if d.get(k)} for d in said["reasoning_details"]]
+        assert (said.pop("content") or "") == (wanted.pop("content") or "")
+        assert said == wanted
+
+
+def user(*content: Wire, role: str = "user", **fields: Any) -> Wire:
+    """Write a message of ours."""
+    named = [{"id": f"b{i}", **block} for i, block in enumerate(content)]
+    return {"name": role, "role": role, "id": "m", "created_at": "2026-01-01T00:00:00", "content": named, **fields}
+
+
+def bot(*content: Wire, **fields: Any) -> Wire:
+    """Write a message of the assistant."""
+    return user(*content, role="assistant", **fields)
+
+
+def text(value: str, **fields: Any) -> Wire:
+    """Write a text block."""
+    return {"type": "text", "text": value, **fields}
+
+
+def call(call_id: str, given: str = "{}", **fields: Any) -> Wire:
+    """Write a call."""
+    return {"type": "tool_call", "id": call_id, "name": "find", "input": given, "state": "finished", **fields}
+
+
+def result(call_id: str, output: Any = "out", state: str = "success") -> Wire:
+    """Write a result."""
+    return {"type": "tool_result", "id": call_id, "name": "find", "output": output, "state": state}
+
+
+def data(media_type: str, url: str = "", **fields: Any) -> Wire:
+    """Write a data block."""
+    source = {"type": "url", "url": url} if url else {"type": "base64", "data": "AQI="}
+    return {"type": "data", "id": "d", "source": {**source, "media_type": media_type}, **fields}
+
+
+def asked(call_id: str, given: str = "{}") -> Wire:
+    """Write a call as the request has it."""
+    return {"id": call_id, "type": "function", "function": {"name": "find", "arguments": given}}
+
+
+def answer(call_id: str, content: Any = "out") -> Wire:
+    """Write a result as the request has it."""
+    return {"role": "tool", "tool_call_id": call_id, "content": content}
+
+
+PNG = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AQI="}}
+#: Messages of ours, the request, and what is lost.
+REQUESTS: dict[str, tuple[list[Wire], list[Wire], list[str]]] = {
+    "texts": (
+        [user(text("Be brief."), role="system"), user(text("Hi")), bot(text("Hey"), text(" you"))],
+        [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hey you"}],
+        [],
+    ),
+    "names": (
+        [user(text("a"), name="Ada"), user(text("b"), name="Ada L."), bot(text("c"), name="bot_1")],
+        [
+            {"role": "user", "content": "a", "name": "Ada"},
+            {"role": "user", "content": "b"},
+            {"role": "assistant", "content": "c", "name": "bot_1"},
+        ],
+        ["/1/name"],
+    ),
+    "data of the user": (
+        [
+            user(
+                text("See"),
+                data("image/png"),
+                data("image/jpeg", "https://example.org/p.jpg"),
+                data("audio/x-wav"),
+                data("application/pdf", name="a.pdf"),
+                {"type": "image", "source": {"type": "base64", "data": "AQI=", "media_type": "image/png"}},
+            )
+        ],
+        [
+            {
+                "role": "user",
+                "content": [
+                    text("See"),
+                    PNG,
+                    {"type": "image_url", "image_url": {"url": "https://example.org/p.jpg"}},
+                    {"type": "input_audio", "input_audio": {"data": "AQI=", "format": "wav"}},
+                    {"type": "file", "file": {"filename": "a.pdf", "file_data": "data:application/pdf;base64,AQI="}},
+                    PNG,
+                ],
+            }
+        ],
+        [],
+    ),
+    "data without a part": (
+        [user(text("See"), data("video/mp4"), data("audio/flac"), data("application/pdf", "https://example.org/a.pdf"))],
+        [{"role": "user", "content": "See"}],
+        ["/0/content/1", "/0/content/2", "/0/content/3"],
+    ),
+    "a reply that ran tools": (
+        [
+            bot(
+                text("Let me"),
+                call("a"),
+                call("b", '{"q":1}'),
+                result("a"),
+                result("b", [text("x", id="x"), text("y", id="y")]),
+                text("Done"),
+            )
+        ],
+        [
+            {"role": "assistant", "content": "Let me", "tool_calls": [asked("a"), asked("b", '{"q":1}')]},
+            answer("a"),
+            answer("b", [text("x"), text("y")]),
+            {"role": "assistant", "content": "Done"},
+        ],
+        [],
+    ),
+    "results in another order, and text between": (
+        [bot(call("a"), call("b"), result("b", "2"), text("mid"), result("a", "1"))],
+        [
+            {"role": "assistant", "content": None, "tool_calls": [asked("a"), asked("b")]},
+            answer("a", "1"),
+            answer("b", "2"),
+            {"role": "assistant", "content": "mid"},
+        ],
+        [],
+    ),
+    "one call after another": (
+        [bot(call("a"), result("a"), call("b"), result("b"))],
+        [
+            {"role": "assistant", "content": None, "tool_calls": [asked("a")]},
+            answer("a"),
+            {"role": "assistant", "content": None, "tool_calls": [asked("b")]},
+            answer("b"),
+        ],
+        [],
+    ),
+    "an id that comes again": (
+        [bot(call("a", '{"n":1}'), call("a", '{"n":2}'), result("a", "1"), result("a", "2")), bot(call("a"), result("a", "3"))],
+        [
+            {"role": "assistant", "content": None, "tool_calls": [asked("a", '{"n":1}')]},
+            answer("a", "1"),
+            {"role": "assistant", "content": None, "tool_calls": [asked("a", '{"n":2}')]},
+            answer("a", "2"),
+            {"role": "assistant", "content": None, "tool_calls": [asked("a")]},
+            answer("a", "3"),
+        ],
+        [],
+    ),
+    "a result in a message of its own": (
+        [bot(call("a")), user(result("a", "late"), role="tool"), user(text("And?"))],
+        [{"role": "assistant", "content": None, "tool_calls": [asked("a")]}, answer("a", "late"), {"role": "user", "content": "And?"}],
+        [],
+    ),
+    "a call without a result, whose id another reply uses": (
+        [bot(call("a")), bot(call("a"), result("a"))],
+        [
+            {"role": "assistant", "content": None, "tool_calls": [asked("a")]},
+            answer("a", "no result"),
+            {"role": "assistant", "content": None, "tool_calls": [asked("a")]},
+            answer("a"),
+        ],
+        ["/0/content/0"],
+    ),
+    "results without calls": (
+        [user(result("z", "alone"), role="tool"), bot(text("a"), result("y", [text("b", id="b"), data("image/png")]), text("c"))],
+        [
+            {"role": "user", "content": "alone"},
+            {"role": "assistant", "content": "a"},
+            {"role": "user", "content": [text("b"), PNG]},
+            {"role": "assistant", "content": "c"},
+        ],
+        ["/0/content/0", "/1/content/1"],
+    ),
+    "a result that failed, with data": (
+        [bot(call("a"), result("a", [text("oops", id="t"), data("image/png"), data("video/mp4")], "error"), text("Hm"))],
+        [
+            {"role": "assistant", "content": None, "tool_calls": [asked("a")]},
+            answer("a", "oops"),
+            {"role": "user", "content": [text("Data of the result of find (a):"), PNG]},
+            {"role": "assistant", "content": "Hm"},
+        ],
+        ["/0/content/1/output/2", "/0/content/1/state"],
+    ),
+    "no arguments": (
+        [bot(call("a", ""), result("a"))],
+        [{"role": "assistant", "content": None, "tool_calls": [asked("a", "{}")]}, answer("a")],
+        [],
+    ),
+    "a custom tool": (
+        [bot(call("a", "", x_openai={"type": "custom"}), result("a"))],
+        [
+            {"role": "assistant", "content": None, "tool_calls": [{"id": "a", "type": "custom", "custom": {"name": "find", "input": ""}}]},
+            answer("a"),
+        ],
+        [],
+    ),
+    "what a provider wants back with a call": (
+        [bot(call("a", x_openai={"tool_call": {"extra_content": {"s": 1}, "function": {"strict": True}}}), result("a"))],
+        [
+            {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [
+                    {
+                        "extra_content": {"s": 1},
+                        "id": "a",
+                        "type": "function",
+                        "function": {"strict": True, "name": "find", "arguments": "{}"},
+                    }
+                ],
+            },
+            answer("a"),
+        ],
+        [],
+    ),
+    "thinking": (
+        [
+            bot(
+                {"type": "thinking", "thinking": "one ", "x_openai": {"field": "reasoning_content"}},
+                {"type": "thinking", "thinking": "two", "x_openai": {"field": "reasoning_content"}},
+                {"type": "thinking", "thinking": "of another", "signature": "s"},
+                {
+                    "type": "thinking",
+                    "thinking": "d",
+                    "signature": "s",
+                    "x_openai": {"reasoning_details": {"type": "reasoning.text", "index": 0}},
+                },
+                {"type": "thinking", "thinking": "sum", "x_openai": {"reasoning_details": {"type": "reasoning.summary"}}},
+                {
+                    "type": "thinking",
+                    "thinking": "",
+                    "redacted_thinking_data": "x",
+                    "x_openai": {"reasoning_details": {"type": "reasoning.encrypted"}},
+                },
+                text("a"),
+            )
+        ],
+        [
+            {
+                "role": "assistant",
+                "content": "a",
+                "reasoning_content": "one two",
+                "reasoning_details": [
+                    {"type": "reasoning.text", "index": 0, "text": "d", "signature": "s"},
+                    {"type": "reasoning.summary", "summary": "sum"},
+                    {"type": "reasoning.encrypted", "data": "x"},
+                ],
+            }
+        ],
+        ["/0/content/2"],
+    ),
+    "a refusal": (
+        [bot(text("I won't", x_openai={"type": "refusal"}))],
+        [{"role": "assistant", "content": None, "refusal": "I won't"}],
+        [],
+    ),
+    "sound of the assistant": (
+        [bot(text("Welcome", x_openai={"type": "transcript"}), data("audio/wav", x_openai={"audio": {"id": "au-1"}}))],
+        [{"role": "assistant", "content": None, "audio": {"id": "au-1"}}],
+        [],
+    ),
+    "a transcript alone": (
+        [bot(text("Welcome", x_openai={"type": "transcript"}))],
+        [{"role": "assistant", "content": "Welcome"}],
+        [],
+    ),
+    "images of the assistant": (
+        [bot(text("Here"), data("image/png", x_openai={"type": "image_url"})), bot(data("image/png")), bot(data("video/mp4"))],
+        [{"role": "assistant", "content": "Here", "images": [PNG]}, {"role": "user", "content": [PNG]}],
+        ["/1/content/0", "/2/content/0"],
+    ),
+    "hints": (
+        [
+            bot(
+                text("a"),
+                call("c"),
+                {"type": "hint", "hint": "Mind the time"},
+                result("c"),
+                {"type": "hint", "hint": [text("b", id="b"), data("image/png"), data("video/mp4")]},
+                {"type": "hint", "hint": []},
+                text("z"),
+            )
+        ],
+        [
+            {"role": "assistant", "content": "a", "tool_calls": [asked("c")]},
+            answer("c"),
+            {"role": "user", "content": "Mind the time"},
+            {"role": "user", "content": [text("b"), PNG]},
+            {"role": "assistant", "content": "z"},
+        ],
+        ["/0/content/4/hint/2", "/0/content/5"],
+    ),
+    "messages that say nothing": ([user(), bot(), user(text("a"))], [{"role": "user", "content": "a"}], ["/0", "/1"]),
+    "odd fields of a provider": (
+        [bot(text("a", x_openai=7), {"type": "thinking", "thinking": "t", "x_openai": {"reasoning_details": [], "field": []}})],
+        [{"role": "assistant", "content": "a"}],
+        ["/0/content/1"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+def test_messages_are_written_as_the_provider_wants_them(name: str) -> None:
+    """Roles, turns, results, media and thinking have their places in the request; what has none is reported at its place."""
+    given_messages, wanted, lost = REQUESTS[name]
+    given_messages = json.loads(json.dumps(given_messages))
+    assert [found for message in given_messages for found in errors(message, MESSAGES[message["role"]])] == []
+    assert requested(given_messages) == wanted
+    assert DIALECT.write_messages is not None
+    assert [loss.pointer for loss in DIALECT.write_messages(given_messages).losses] == lost
+
+
+def test_every_loss_is_hit() -> None:
+    """Each declared loss happens to some messages of these tests, at a place that its patterns name."""
+    assert DIALECT.write_messages is not None
+    hit: dict[str, set[str]] = {}
+    for messages_given, _, _ in REQUESTS.values():
+        for loss in DIALECT.write_messages(messages_given).losses:
+            place = re.sub(r"/\d+", "/*", "/" + loss.pointer.removeprefix("/").partition("/")[2]).rstrip("/")
+            hit.setdefault(loss.reason, set()).add(place)
+    assert {reason: set(patterns) for reason, patterns in DIALECT.losses.items()} == hit

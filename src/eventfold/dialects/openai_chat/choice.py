@@ -257,8 +257,8 @@ class Choice:
         if rest := rest | ({kind: inner} if inner else {}):
             gather(call.extra.setdefault("tool_call", {}), rest)
         called = text_of(entry.get("type")) or kind
-        if called != "function":
-            call.extra["type"] = called
+        if kind == "custom" or called != "function":
+            call.extra["type"] = kind if called == "function" else called
         yield from self._arguments(call, function.get(grows), f"{pointer}/{kind}/{grows}")
 
     def _function(self, function: Any) -> Iterator[Any]:

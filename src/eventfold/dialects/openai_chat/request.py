@@ -192,8 +192,9 @@ class _Writer:
         text = block["thinking"]
         if is_object(detail):
             secrets = {"signature": block.get("signature"), "data": block.get("redacted_thinking_data")}
-            grows = "summary" if str(detail.get("type")).endswith("summary") else "text"
-            said = {**({grows: text} if text or "data" not in detail else {}), **{k: v for k, v in secrets.items() if isinstance(v, str)}}
+            said: Wire = {name: value for name, value in secrets.items() if isinstance(value, str)}
+            if text or "data" not in said:
+                said["summary" if str(detail.get("type")).endswith("summary") else "text"] = text
             turn.fields.setdefault(DETAILS, []).append({**copy_json(detail), **said})
         elif name in REASONING:
             turn.fields[name] = turn.fields.get(name, "") + text
