@@ -542,7 +542,9 @@ def test_any_messages_make_a_request(drawn: list[Wire]) -> None:
 def test_replies_make_a_request_that_says_all_their_texts(numbers: list[int], data: st.DataObject) -> None:
     """What replies say and what their tools gave stands in the request, in order, and so does each call."""
     drawn = [
-        m for i in numbers for m in check_and_fold([read_event(e) for e in data.draw(replies(f"r{i}", roles=("assistant",)))]).messages
+        m
+        for i in numbers
+        for m in check_and_fold([read_event(e) for e in data.draw(replies(f"r{i}", moves=8, roles=("assistant",)))]).messages
     ]
     said = requested(drawn)
     blocks = [block for message in drawn for block in message["content"]]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .calls import Call, Calls
-from .fields import Halves, gather, json_text, mended
+from .fields import Halves, gather, mended
 from .media import Audio
 
 if TYPE_CHECKING:
@@ -165,8 +165,3 @@ class Blocks:
     def _mind(self, *, lone: bool) -> None:
         if lone:
             self._say("openai-chat.lone-surrogate", "half of a character stands without its other half")
-
-
-def arguments_text(value: Any) -> str:
-    """Write arguments that are JSON and no text as the text that they should be."""
-    return value if isinstance(value, str) else json_text(value)

@@ -18,7 +18,7 @@ from eventfold.findings import Loss
 from eventfold.jsonvalue import copy_json, is_array, is_object
 from eventfold.shape import wire_of
 
-from .choice import DETAILS, REASONING
+from .delta import DETAILS, REASONING
 from .media import part_of
 from .pairs import pairs_of
 
