@@ -25,6 +25,7 @@ from support import ROOT, Wire
 
 from eventfold import check_and_fold, read_event
 from eventfold.dialects.openai_chat import DIALECT, RULES
+from eventfold.dialects.translation import Unfit
 from eventfold.findings import Severity
 from eventfold.fuzz.strategies import messages, replies
 from eventfold.wire.schema import errors
@@ -902,3 +903,135 @@ def test_every_loss_is_hit() -> None:
             place = re.sub(r"/\d+", "/*", "/" + loss.pointer.removeprefix("/").partition("/")[2]).rstrip("/")
             hit.setdefault(loss.reason, set()).add(place)
     assert {reason: set(patterns) for reason, patterns in DIALECT.losses.items()} == hit
+
+
+# --- stored requests -----------------------------------------------------------------------------
+
+
+def reread(said: list[Wire]) -> list[Wire]:
+    """Read the messages of a request; they are valid messages of ours, and nothing of them is shared."""
+    assert DIALECT.read_messages is not None
+    before = json.dumps(said)
+    read_back, losses = DIALECT.read_messages(said)
+    assert losses == []
+    assert [found for message in read_back for found in errors(message, MESSAGES[message["role"]])] == []
+    for message in read_back:
+        message["metadata"] = {**message.get("metadata", {}), "x": 1}
+    assert json.dumps(said) == before
+    return read_back
+
+
+@given(st.lists(messages(), max_size=4))
+def test_a_request_that_is_read_is_written_the_same(drawn: list[Wire]) -> None:
+    """What is written of messages, read and written again is the same request."""
+    said = requested(drawn)
+    assert requested(reread(said)) == said
+
+
+#: Messages of a request that ours hold, also where they need help.
+STORED: list[Wire] = [
+    {"role": "developer", "content": "Be brief."},
+    {
+        "role": "system",
+        "content": [{"type": "text", "text": "a", "prompt_cache_breakpoint": {"mode": "explicit"}}, {"type": "text", "text": "b"}],
+    },
+    {
+        "role": "user",
+        "name": "ada",
+        "content": [
+            {"type": "text", "text": "See"},
+            {"type": "image_url", "image_url": {"url": "https://example.org/p.png", "detail": "low"}},
+            {"type": "input_audio", "input_audio": {"data": "AQI=", "format": "mp3"}},
+            {"type": "file", "file": {"filename": "a.pdf", "file_data": "data:application/pdf;base64,AQI="}},
+            {"type": "file", "file": {"file_id": "file-1"}},
+        ],
+    },
+    {
+        "role": "assistant",
+        "content": "Look",
+        "reasoning_content": "hm",
+        "tool_calls": [asked("a"), {**asked("b"), "extra_content": {"s": 1}}],
+    },
+    answer("a", [text("x"), text("y")]),
+    answer("b", "z"),
+    {
+        "role": "assistant",
+        "content": None,
+        "refusal": "no",
+        "reasoning_details": [{"type": "reasoning.text", "text": "a", "signature": "s"}, {"type": "reasoning.text", "text": "b"}],
+    },
+    {"role": "assistant", "content": None, "audio": {"id": "au-1"}},
+    {"role": "user", "content": "And?"},
+]
+
+
+def test_a_stored_request_is_read() -> None:
+    """The messages of a request are read as they stand, results with their calls, and come back the same."""
+    read_back = reread(STORED)
+    assert requested(read_back) == STORED
+    assert [message["role"] for message in read_back] == ["system", "system", "user", "assistant", "assistant", "assistant", "user"]
+    assert [block["type"] for block in read_back[3]["content"]] == [
+        "thinking",
+        "text",
+        "tool_call",
+        "tool_call",
+        "tool_result",
+        "tool_result",
+    ]
+    assert {block["state"] for block in read_back[3]["content"] if block["type"] == "tool_call"} == {"finished"}
+
+
+def test_stored_requests_are_found_in_files() -> None:
+    """A file of messages is recognised by its calls and results, read and checked."""
+    checker = read("\n".join(json.dumps(message) for message in STORED).encode())
+    assert len(checker.stored) == 7
+    assert [finding for finding in checker.findings() if finding.severity is Severity.ERROR] == []
+    assert [DIALECT.recognise(message) for message in STORED] == [False, False, False, True, True, True, False, False, False]
+
+
+def test_a_function_of_the_time_before_tools_is_read() -> None:
+    """function_call and the message of the function pair, and are written as tools."""
+    said = [
+        {"role": "assistant", "content": None, "function_call": {"name": "find", "arguments": "{}"}},
+        {"role": "function", "name": "find", "content": "out"},
+    ]
+    assert requested(reread(said)) == [
+        {"role": "assistant", "content": None, "tool_calls": [asked("call_function")]},
+        answer("call_function"),
+    ]
+
+
+@pytest.mark.parametrize("value", [7, [7], [{"role": "bot"}], [{"role": "assistant", "content": 7}], {"messages": [None]}])
+def test_what_is_no_message_is_refused(value: Any) -> None:
+    """What is no message of a request is said to be none."""
+    assert DIALECT.read_messages is not None
+    with pytest.raises(Unfit):
+        DIALECT.read_messages(value)
+
+
+@given(
+    st.lists(
+        st.fixed_dictionaries(
+            {"role": st.sampled_from(("system", "user", "assistant", "tool", "function"))},
+            optional={
+                "content": anything,
+                "tool_call_id": anything,
+                "name": anything,
+                "tool_calls": anything,
+                "audio": anything,
+                "x": anything,
+            },
+        ),
+        max_size=4,
+    )
+)
+def test_any_json_is_read_as_messages_or_refused(drawn: list[Wire]) -> None:
+    """Whatever stands in messages of a request, they are read to valid messages of ours or refused."""
+    assert DIALECT.read_messages is not None
+    assert DIALECT.write_messages is not None
+    try:
+        read_back, _ = DIALECT.read_messages(drawn)
+    except Unfit:
+        return
+    assert [found for message in read_back for found in errors(message, MESSAGES[message["role"]])] == []
+    paired(DIALECT.write_messages(read_back).value)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from eventfold.dialects.translation import COMMON, Dialect, Row, rule
 
+from .history import is_stored, read_messages
 from .request import LOSSES, write_messages
 from .stream import ChatDecoder, is_chat
 
@@ -118,8 +119,9 @@ RULES = {
 DIALECT = Dialect(
     name="openai_chat",
     title="OpenAI Chat Completions (openai 3.57.0)",
-    recognise=is_chat,
+    recognise=lambda value: is_chat(value) or is_stored(value),
     decoder=ChatDecoder,
+    read_messages=read_messages,
     write_messages=write_messages,
     losses=LOSSES,
     rules={**COMMON, **RULES},

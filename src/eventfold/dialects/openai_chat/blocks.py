@@ -110,6 +110,8 @@ class Blocks:
     def left(self) -> Wire:
         """Give what was noted for blocks that did not come."""
         fields: Wire = {}
+        if self.audio.fields and not SOUND.intersection(self._response.parts):
+            fields["audio"] = mended(self.audio.fields)
         for notes in self._notes.values():
             gather(fields, notes.pop("x_openai", {}))
             gather(fields, notes)

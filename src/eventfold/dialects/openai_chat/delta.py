@@ -44,7 +44,7 @@ class DeltaReader:
 
     def read(self, delta: Wire, *, whole: bool) -> Iterator[Any]:
         """Read a delta, or a whole message."""
-        yield from self._thinking(delta)
+        yield from self._thinking(delta, whole=whole)
         yield from self._content(delta.get("content"))
         yield from self._blocks.write("text", "refusal", self._place.string(delta, "refusal"))
         yield from self._images(delta.get("images"), "/images")
@@ -60,11 +60,11 @@ class DeltaReader:
 
     # --- thinking --------------------------------------------------------------------------------
 
-    def _thinking(self, delta: Wire) -> Iterator[Any]:
+    def _thinking(self, delta: Wire, *, whole: bool) -> Iterator[Any]:
         details = [self._place.object(item, f"/{DETAILS}") for item in self._place.list(delta.get(DETAILS), f"/{DETAILS}")]
         said, chosen = "".join(_said(detail) for detail in details), DETAILS
-        for detail in details:
-            yield from self._detail(detail)
+        for i, detail in enumerate(details):
+            yield from self._detail(detail, i if whole else None)
         for name in REASONING:
             text = self._place.string(delta, name)
             if text and not said:
@@ -75,9 +75,11 @@ class DeltaReader:
                 self._place.say("openai-chat.reasoning-differs", f"{name} and {chosen} say different things", f"/{name}")
                 yield self._custom("reasoning", {name: mended(text)})
 
-    def _detail(self, detail: Wire) -> Iterator[Any]:
+    def _detail(self, detail: Wire, position: int | None) -> Iterator[Any]:
+        """Read a detail. In a stream, those of one type and index are pieces of one; in a whole message, each is one."""
         index = detail.get("index")
-        key = (DETAILS, text_of(detail.get("type")), index if isinstance(index, int) else text_of(detail.get("id")))
+        place = position if position is not None else index if isinstance(index, int) else text_of(detail.get("id"))
+        key = (DETAILS, text_of(detail.get("type")), place)
         secret = {name: detail[field] for field, name in _SECRET.items() if isinstance(detail.get(field), str) and detail[field]}
         gather(self._blocks.fields(key), secret)
         rest = {name: value for name, value in detail.items() if not (isinstance(value, str) and name in {*_SAID, *_SECRET})}

@@ -18,7 +18,7 @@ from .fields import absorb, mended
 if TYPE_CHECKING:
     from eventfold.shape import Wire
 
-_DATA_URL = re.compile(r"data:([^;,]*)((?:;[^,]*)?),(.*)", re.DOTALL)
+_DATA_URL = re.compile(r"data:(.*);base64,([A-Za-z0-9+/=]*)", re.DOTALL)
 #: How sound begins, for a format that the stream does not name. What begins in no such way are samples (pcm16).
 _HEADS = ((b"RIFF", "audio/wav"), (b"ID3", "audio/mpeg"), (b"\xff", "audio/mpeg"), (b"fLaC", "audio/flac"), (b"OggS", "audio/ogg"))
 _SAMPLES = "audio/pcm"
@@ -36,9 +36,7 @@ def _decoded(text: str) -> bytes | None:
 def parse_data_url(url: str) -> tuple[str, str] | None:
     """Read a data URL with base64: its media type and its data."""
     found = _DATA_URL.fullmatch(url)
-    if found is None or "base64" not in found[2] or _decoded(found[3]) is None:
-        return None
-    return found[1] or "text/plain", found[3]
+    return None if found is None or _decoded(found[2]) is None else (mended(found[1]), found[2])
 
 
 def image_of(image: Any) -> tuple[str, Wire, Wire] | None:
@@ -90,24 +88,82 @@ class Audio:
         return bool(self._rest)
 
 
-#: What input_audio calls its formats.
+#: What input_audio calls its formats, and what they are called otherwise.
 _FORMATS = {"wav": "wav", "x-wav": "wav", "wave": "wav", "vnd.wave": "wav", "mpeg": "mp3", "mp3": "mp3"}
+_MEDIA_TYPES = {"wav": "audio/wav", "mp3": "audio/mpeg"}
+#: Fields of a part that go back as they came.
+_MARKS = frozenset({"prompt_cache_breakpoint"})
 
 
 def part_of(block: Wire, own: Wire) -> Wire | None:
     """Write a text or data block as a part of a user's content; None when there is no part for it. `own` is what the provider said."""
+    marks = {key: own[key] for key in _MARKS.intersection(own)}
     if block["type"] == "text":
-        return {"type": "text", "text": block["text"]}
+        return {"type": "text", "text": block["text"], **marks}
     source = block["source"]
     kind, _, subtype = source["media_type"].lower().partition(";")[0].strip().partition("/")
     kind = kind if block["type"] == "data" else block["type"]
     url = source["url"] if source["type"] == "url" else f"data:{source['media_type']};base64,{source['data']}"
-    if kind == "image":
+    if kind == "image" or own.get("type") == "image_url":
         detail = own.get("image_url")
-        return {"type": "image_url", "image_url": {**(detail if is_object(detail) else {}), "url": url}}
+        return {"type": "image_url", "image_url": {**(detail if is_object(detail) else {}), "url": url}, **marks}
     if source["type"] == "url" or kind == "video":
         return None
     if kind == "audio":
         audio = {"data": source["data"], "format": _FORMATS.get(subtype)}
-        return {"type": "input_audio", "input_audio": audio} if subtype in _FORMATS else None
-    return {"type": "file", "file": {"filename": block.get("name") or "file", "file_data": url}}
+        return {"type": "input_audio", "input_audio": audio, **marks} if subtype in _FORMATS else None
+    return {"type": "file", "file": {"filename": block.get("name") or "file", "file_data": url}, **marks}
+
+
+def block_of(part: Wire, name: str) -> Wire | None:
+    """Read a part of a user's content as a block with an id; None when no block can hold it."""
+    kind = part.get("type")
+    read = _READERS.get(kind) if isinstance(kind, str) else None
+    if read is None or set(part) - {"type", kind, *_MARKS}:
+        return None
+    block = read(part, part.get(str(kind)))
+    if block is None:
+        return None
+    own = block.pop("x_openai", {}) | {key: mended(part[key]) for key in _MARKS.intersection(part)}
+    return {**block, "id": name, **({"x_openai": own} if own else {})}
+
+
+def _text(part: Wire, held: Any) -> Wire | None:
+    del part
+    return {"type": "text", "text": mended(held)} if isinstance(held, str) else None
+
+
+def _image(part: Wire, held: Any) -> Wire | None:
+    del held
+    found = image_of({key: item for key, item in part.items() if key not in _MARKS})
+    if found is None:
+        return None
+    media_type, content, own = found
+    if media_type.lower().startswith("image/"):
+        del own["type"]
+    return {**_data({**content, "media_type": media_type}), "x_openai": own}
+
+
+def _sound(part: Wire, held: Any) -> Wire | None:
+    del part
+    if not is_object(held) or set(held) != {"data", "format"}:
+        return None
+    known = isinstance(held["format"], str) and held["format"] in _MEDIA_TYPES and isinstance(held["data"], str)
+    if not known or _decoded(held["data"]) is None:
+        return None
+    return _data({"data": held["data"], "media_type": _MEDIA_TYPES[held["format"]]})
+
+
+def _file(part: Wire, held: Any) -> Wire | None:
+    del part
+    if not is_object(held) or set(held) != {"filename", "file_data"} or not all(isinstance(item, str) for item in held.values()):
+        return None
+    found = parse_data_url(held["file_data"])
+    return None if found is None else {**_data({"data": found[1], "media_type": found[0]}), "name": mended(held["filename"])}
+
+
+def _data(source: Wire) -> Wire:
+    return {"type": "data", "source": {"type": "url" if "url" in source else "base64", **source}}
+
+
+_READERS = {"text": _text, "image_url": _image, "input_audio": _sound, "file": _file}

@@ -63,6 +63,12 @@ def write_messages(messages: Iterable[Wire]) -> Said:
     return Said(writer.write(), sorted(writer.losses))
 
 
+def _said_of(message: Wire) -> Wire:
+    """Give what the provider said of a message, as the way in keeps it."""
+    fields = message.get("metadata", {}).get("openai")
+    return fields if is_object(fields) else {}
+
+
 def own(block: Wire) -> Wire:
     """Give what the provider said of a block, as the way in keeps it."""
     fields = block.get("x_openai")
@@ -105,11 +111,24 @@ class _Writer:
                 for j, block in enumerate(message["content"]):
                     self._orphan(block, (i, j))
                 continue
-            elif content := self._parts(message["content"], f"/{i}/content"):
-                self.out.append({"role": message["role"], "content": content, **self._name(i, message)})
+            else:
+                self._other(i, message)
             if before == (len(self.out), len(self.losses)):
                 self._lose(SILENT, f"/{i}")
         return self.out
+
+    def _other(self, i: int, message: Wire) -> None:
+        """Write a message of the system or the user."""
+        said = _said_of(message)
+        content = self._parts(message["content"], f"/{i}/content")
+        # Parts that no block can hold, as the way in keeps them.
+        kept = said.get("content")
+        if is_array(kept) and kept:
+            texts = [{"type": "text", "text": content}] if content else []
+            content = [*(texts if isinstance(content, str) else content), *copy_json(kept)]
+        if content:
+            role = "developer" if (message["role"], said.get("role")) == ("system", "developer") else message["role"]
+            self.out.append({"role": role, "content": content, **self._name(i, message)})
 
     def _lose(self, reason: str, pointer: str) -> None:
         self.losses.append(Loss(pointer, reason))
@@ -140,6 +159,10 @@ class _Writer:
     def _assistant(self, i: int, message: Wire) -> None:
         turn = _Turn()
         heard = _heard(message)
+        kept = _said_of(message).get("message")
+        audio = kept.get("audio") if is_object(kept) else None
+        if is_object(audio) and isinstance(audio.get("id"), str):
+            turn.fields["audio"] = {"id": audio["id"]}
         for j, block in enumerate(message["content"]):
             kind = block["type"]
             if kind == "tool_result" and (i, j) in self._answers:
@@ -228,7 +251,7 @@ class _Writer:
             said["refusal"] = refusal
         if turn.calls:
             said["tool_calls"] = [entry for entry, _ in turn.calls]
-        if turn.text or refusal or turn.fields or turn.parts or turn.calls:
+        if text or refusal or turn.fields or turn.parts or turn.calls:
             self.out.append(said)
         data: list[Wire] = []
         for entry, place in turn.calls:
