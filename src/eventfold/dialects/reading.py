@@ -71,7 +71,7 @@ class DialectChecker(Checker):
                 self._take(self._decoder.done(), self.events)
                 continue
             try:
-                value, repairs = parse(data)
+                value, repairs = parse(data, halves=self._decoder.halves)
             except Unreadable as error:
                 for rule, pointer, detail in (*error.repairs, (error.rule, "", error.detail)):
                     self._say(rule, detail, pointer)

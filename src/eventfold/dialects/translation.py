@@ -63,6 +63,9 @@ class Row(NamedTuple):
 class Decoder:
     """Foreign values -> events of the engine. Subclasses write `decode`, and `end` if something is left at the end."""
 
+    #: Whether it is given lone surrogates as they stand, and joins what is split between two values.
+    halves = False
+
     def __init__(self) -> None:
         self.remarks: list[Remark] = []  #: what the last value broke
         self.losses: list[Loss] = []  #: what could not be carried, so far

@@ -58,9 +58,11 @@ def too_deep(data: bytes) -> bool:
     return data.count(b"[") + data.count(b"{") > MAX_DEPTH and depth_of(data) > MAX_DEPTH
 
 
-def parse(data: bytes) -> tuple[Any, list[tuple[str, str, str]]]:
+def parse(data: bytes, *, halves: bool = False) -> tuple[Any, list[tuple[str, str, str]]]:
     """
     Parse one event. Gives the value and what had to be repaired: (rule, pointer, detail).
+
+    With `halves`, lone surrogates are left: the other half of the character may come with the next value.
 
     Raises:
         Unreadable: there is no value.
@@ -83,7 +85,7 @@ def parse(data: bytes) -> tuple[Any, list[tuple[str, str, str]]]:
     except ValueError as error:
         rule = "wire.not-json"
         raise Unreadable(rule, _explain(error, text), repairs) from None
-    return _repair_surrogates(value, "", repairs), repairs
+    return value if halves else _repair_surrogates(value, "", repairs), repairs
 
 
 def _refuse(name: str) -> Any:
