@@ -30,6 +30,10 @@ _NEEDED: dict[str, Item] = {
 }
 
 
+#: How an answer names its call, where it is not by `call_id`.
+_NAMED = {"mcp_approval_request": "approval_request_id", "local_shell_call": "id"}
+
+
 class Unsayable(ValueError):
     """A result that cannot be said as the answer that its call asks for."""
 
@@ -65,15 +69,14 @@ def hosted_item(block: Wire, call: Call, result: Wire | None) -> Item:
 def answer_to(block: Wire, call_id: str, output: str | list[Item], result: Wire) -> Item:
     """Give the item that answers a call; none when the provider has the answer itself. Raises Unsayable."""
     kind, call = _kind_of(block, result)
-    own = object_of(object_of(result.get("metadata")).get(KEY))
-    own = copy_json(own) if own.get("type") == call.answer else {}
+    told = object_of(object_of(result.get("metadata")).get(KEY))
+    own: Item = copy_json(told) if told.get("type") == call.answer else {}
     if runs_here(object_of(block.get(FIELD))) and not own:
         return {}
     said = _SAY.get(kind, _say_output)(result, output)
-    named = {"approval_request_id": call_id} if kind == "mcp_approval_request" else {"id" if kind == "local_shell_call" else "call_id": call_id}
-    if own and kind == "tool_search_call" and "call_id" not in own:
-        named = {}
-    return {**said, **own, **({ANSWERS[call.answer]: said[ANSWERS[call.answer]]} if call.answer in ANSWERS else {}), "type": call.answer, **named}
+    named = {} if own and kind == "tool_search_call" and "call_id" not in own else {_NAMED.get(kind, "call_id"): call_id}
+    holds = ANSWERS.get(call.answer)
+    return {**said, **own, **({holds: said[holds]} if holds else {}), "type": call.answer, **named}
 
 
 def _kind_of(block: Wire, result: Wire | None) -> tuple[str, Call]:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from .items import (
     ANSWERS,
     CALLS,
-    FIELD,
     KEY,
     Call,
     call_id_of,
@@ -26,10 +25,11 @@ from .items import (
     state_of,
 )
 from .rules import DIFFERS, NAMELESS, NO_ID, REPEATED_ID
-from .slots import Pen, Slot
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from .slots import Pen, Slot
 
 
 class Calls:
@@ -94,7 +94,7 @@ class Calls:
         else:
             self._pen.remark(DIFFERS, f"the final input of {slot.id!r} is not what its deltas say")
         slot.complete = (done or slot.input.final is not None) and slot.item.get("status") != "incomplete"
-        self._pen.response.extra(slot.key, **{FIELD: {"type": slot.type, **rest_of_call(slot.item, call, carried=carried)}})
+        self._pen.note(slot.key, {"type": slot.type, **rest_of_call(slot.item, call, carried=carried)})
         if call.hosted and done:
             yield from self._pen.response.result(slot.key, output_of(slot.item, call.output), state_of(slot.item))
         else:

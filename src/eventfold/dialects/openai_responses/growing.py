@@ -8,7 +8,7 @@ from eventfold.dialects.translation import UNFIT, Unfit
 from eventfold.jsonvalue import is_object
 
 from .image import is_base64
-from .items import FIELD, PARTS, Item, kept, object_of, rest_of, text_of
+from .items import PARTS, Item, kept, object_of, rest_of, text_of
 from .protocol import CARRIAGE, INPUTS, PLACES, PROGRESS, SOUND, TEXTS
 from .rules import NOT_BASE64
 
@@ -83,7 +83,7 @@ def _hear(reply: Reply, value: Item, about: str, step: str) -> Iterator[Any]:
     response = reply.response
     if step == "done":
         if response.is_open(about):
-            response.extra(about, **{FIELD: {"type": about.removeprefix("response.")}})
+            reply.pen.note(about, {"type": about.removeprefix("response.")})
             yield from response.close(about)
     elif about.endswith("transcript"):
         yield from response.append("text", about, reply.pen.whole(text_of(value.get("delta"))))

@@ -152,7 +152,8 @@ def output_of(item: Item, field: str) -> str:
     value = item.get(field)
     error = item.get("error")
     if not value and error:
-        return object_of(error).get("message") if isinstance(object_of(error).get("message"), str) else text_of(kept(error))
+        told = object_of(error).get("message")
+        return repaired(told) if isinstance(told, str) else text_of(kept(error))
     return repaired(value) if isinstance(value, str) else dumps(kept(value)) if value else ""
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .items import BESIDE, FIELD, PARTS, Item, parts_of, rest_of, text_of
+from .items import BESIDE, PARTS, Item, parts_of, rest_of, text_of
 from .rules import DIFFERS
 from .slots import Part, Pen, Place, Slot
 
@@ -67,7 +67,7 @@ class Parts:
             yield from self._close(part, {**own, **({"part": more} if more else {})})
         first: Hashable = (slot.serial, 0)
         if self._pen.response.is_open(first):
-            self._pen.response.extra(first, **{FIELD: {"type": slot.type, **rest}})
+            self._pen.note(first, {"type": slot.type, **rest})
             yield from self._pen.response.close(first)
 
     def _complete(self, part: Part) -> Iterator[Any]:
@@ -93,5 +93,5 @@ class Parts:
                 text = part.final or None
             elif part.final:
                 own["text"] = part.final
-        self._pen.response.extra(part.key, **{FIELD: own})
+        self._pen.note(part.key, own)
         yield from self._pen.response.close(part.key, text)

@@ -14,7 +14,7 @@ from eventfold.jsonvalue import is_object
 
 from .calls import Calls
 from .image import image_type, is_base64
-from .items import ANSWERS, CALLS, FIELD, OPAQUE, Item, array_of, outline, rest_of, text_of
+from .items import ANSWERS, CALLS, OPAQUE, Item, array_of, outline, rest_of, text_of
 from .parts import Parts
 from .rules import AFTER_END, ANOTHER_ID, DIFFERS, NEW_ITEM, NOT_BASE64, TAKEN, UNADDED, UNFINISHED, UNPAIRED
 from .slots import Pen, Place, Slot
@@ -152,7 +152,7 @@ class Reply:
     def _image(self, slot: Slot) -> Iterator[Any]:
         if is_base64(slot.item.get("result")):
             yield from self.response.data(slot.key, image_type(slot.item), data=slot.item["result"])
-            self.response.extra(slot.key, **{FIELD: rest_of(slot.item, "result")})
+            self.pen.note(slot.key, rest_of(slot.item, "result"))
             yield from self.response.close(slot.key)
             return
         if slot.item.get("result"):
@@ -162,7 +162,7 @@ class Reply:
     def _opaque(self, slot: Slot) -> Iterator[Any]:
         """Carry an item that has nothing to show."""
         yield from self.response.open("thinking", slot.key)
-        self.response.extra(slot.key, **{FIELD: {"type": slot.type, **rest_of(slot.item)}})
+        self.pen.note(slot.key, {"type": slot.type, **rest_of(slot.item)})
         yield from self.response.close(slot.key)
 
     def _made(self, index: Hashable, kind: str) -> Iterator[Any]:

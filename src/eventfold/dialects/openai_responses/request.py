@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from eventfold.dialects.translation import Said
 from eventfold.findings import Loss
-from eventfold.jsonvalue import copy_json, is_object
+from eventfold.jsonvalue import copy_json
 
 from .answers import Unsayable, answer_to, hosted_item, restored
-from .content import output_of, part_of, parts_of, text_in
+from .content import output_of, part_of, parts_of
 from .items import ANSWERS, BESIDE, CALLS, FIELD, Item, object_of, runs_here
 from .pairing import Pairing, Spot
 
@@ -115,10 +115,9 @@ class _Writer:
             if block["text"]:
                 self._items.append({"type": "message", "role": "assistant", "content": block["text"]})
             return
+        part: Item = {"type": "output_text", "text": block["text"], "annotations": []}
         if own["type"] == "refusal":
             part = {"type": "refusal", "refusal": block["text"]}
-        else:
-            part = {"type": "output_text", "text": block["text"], "annotations": []}
         part |= {name: own[name] for name in BESIDE if name in own} | object_of(own.get("part"))
         item = known.get(item_id)
         if item is None:

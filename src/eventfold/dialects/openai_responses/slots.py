@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from eventfold_models import structs
 
-from .items import Item, kept, repaired, text_of
+from .items import FIELD, Item, kept, repaired, text_of
 from .rules import CUSTOM, SURROGATE
 
 if TYPE_CHECKING:
@@ -71,6 +71,10 @@ class Pen(NamedTuple):
     def custom(self, what: str, value: Item) -> Any:
         """Keep what the message has no place for."""
         return self.response.event(structs.CustomEvent, name=CUSTOM + what, value=kept(value))
+
+    def note(self, key: Hashable, own: Item) -> None:
+        """Remember the provider's own fields of what a key names, which are set on the block when it closes."""
+        self.response.parts[key].extra[FIELD] = own
 
     def whole(self, text: str) -> str:
         """Give well-formed text."""
