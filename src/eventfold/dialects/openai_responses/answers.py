@@ -27,6 +27,7 @@ _NEEDED: dict[str, Item] = {
     "code_interpreter_call": {"code": None, "outputs": None},
     "computer_call": {"pending_safety_checks": []},
     "mcp_list_tools": {"tools": []},
+    "image_generation_call": {"result": None, "status": "failed"},
 }
 
 
@@ -52,6 +53,11 @@ def restored(block: Wire, call_id: str, result: Wire | None) -> Item:
     if "status" in item and item["status"] not in {"in_progress", "completed", "incomplete"}:
         del item["status"]
     return item
+
+
+def opaque_item(own: Item) -> Item:
+    """Give the item of a block that only carries it."""
+    return {**_NEEDED.get(str(own.get("type")), {}), **copy_json(own)}
 
 
 def hosted_item(block: Wire, call: Call, result: Wire | None) -> Item:

@@ -64,7 +64,9 @@ class ResponsesDecoder(Decoder):
             yield from self._live(response, LIFECYCLE[kind], value)
         elif not kind and value.get("object") == "response":
             status = text_of(value.get("status"))
-            yield from self._live(value, status if status in ENDS or status in GOES_ON else "completed", value)
+            if status not in ENDS and status not in GOES_ON:
+                raise Unfit(UNFIT, f"a response of status {status!r}", "/status")
+            yield from self._live(value, status, value)
         elif kind == "error" or (kind not in EVENTS and value.get("error")):
             yield from self._fail(value)
         elif kind in EVENTS:
@@ -93,7 +95,8 @@ class ResponsesDecoder(Decoder):
             yield from self._stop()
             running = False
         if running and found != self._id and found:
-            self.remark(ANOTHER_ID, f"the response was {self._id!r} and is {found!r}", "/response/id")
+            if self._id:
+                self.remark(ANOTHER_ID, f"the response was {self._id!r} and is {found!r}", "/response/id")
             self._id = found
         elif running and status == "created":
             self.remark(CREATED_AGAIN, f"{found!r} runs already", "/response/id")

@@ -13,7 +13,7 @@ from eventfold.dialects.translation import Said
 from eventfold.findings import Loss
 from eventfold.jsonvalue import copy_json
 
-from .answers import Unsayable, answer_to, hosted_item, restored
+from .answers import Unsayable, answer_to, hosted_item, opaque_item, restored
 from .content import output_of, part_of, parts_of
 from .items import ANSWERS, BESIDE, CALLS, FIELD, Item, object_of, runs_here
 from .pairing import Pairing, Spot
@@ -134,7 +134,7 @@ class _Writer:
             self._lose(ALIEN, spot)
             return
         if kind != "reasoning":
-            self._items.append(copy_json(own))
+            self._items.append(opaque_item(own))
             return
         item = known.get(str(item_id))
         if item is None:
