@@ -31,6 +31,7 @@ WAITS: Wire = {"finished_reason": None}
 OVER: Wire = {"finished_reason": "completed"}
 SHELL: Wire = {"type": "shell_call", "id": "sc_1", "call_id": "sh", "action": {"commands": ["ls"]}, "status": "completed"}
 RAN: Wire = {"stdout": "a", "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}
+THOUGHT: Wire = {"type": "reasoning", "id": "rs_1", "summary": []}
 NOTHING = {"input_tokens": 0, "output_tokens": 0, "cache_input_tokens": 0, "cache_creation_input_tokens": 0}
 ASKED = ("function_call", "call_1", "look")
 
@@ -279,6 +280,26 @@ CASES: dict[str, Case] = {
             ended(),
         ],
         [("refusal", "I will not.")],
+        **OVER,
+    ),
+    "thinking, in summary and raw, and whose final value differs": Case(
+        [
+            created(),
+            added(THOUGHT),
+            event("reasoning_summary_text.delta", summary_index=0, delta="A"),
+            event("reasoning_summary_text.delta", summary_index=1, delta="B"),
+            event("reasoning_text.delta", content_index=0, delta="C"),
+            done(
+                {
+                    **THOUGHT,
+                    "summary": [{"type": "summary_text", "text": "A!"}, {"type": "summary_text", "text": "Z"}],
+                    "content": [{"type": "reasoning_text", "text": "C"}],
+                }
+            ),
+            ended(),
+        ],
+        [("thinking", "A!"), ("thinking", "B"), ("thinking", "C")],
+        A + "final-differs",
         **OVER,
     ),
     "an image that is no base64": Case(

@@ -82,7 +82,7 @@ def done(item: Wire, index: int | None = 0) -> Wire:
 
 def message(*said: str, item_id: str = "msg_1", status: str = "completed", **more: Any) -> Wire:
     """Write a message item."""
-    content = [{"type": "output_text", "text": text, "annotations": []} for text in said]
+    content: list[Wire] = [{"type": "output_text", "text": text, "annotations": []} for text in said]
     return {"type": "message", "id": item_id, "role": "assistant", "status": status, "content": content, **more}
 
 
@@ -153,12 +153,12 @@ def _message(draw: DrawFn, index: int) -> tuple[list[Step], Wire]:
         where = {"item_id": base["id"], "content_index": place}
         notes = [{"type": "file_citation", "file_id": "f", "filename": "a.md", "index": 1}] if draw(st.booleans()) else []
         part: Wire = {"type": "refusal", "refusal": text} if refused else {"type": "output_text", "text": text, "annotations": notes}
-        empty = {"type": "refusal", "refusal": ""} if refused else {"type": "output_text", "text": "", "annotations": []}
+        empty: Wire = {"type": "refusal", "refusal": ""} if refused else {"type": "output_text", "text": "", "annotations": []}
         about, holds = ("refusal", "refusal") if refused else ("output_text", "text")
         own = {"type": part["type"], **{key: value for key, value in base.items() if key not in {"type", "role"}}, "status": "completed"}
         block = {"type": "text", "text": text, "x_openai": own if refused else {**own, "annotations": notes}}
         steps.append(Step(event("content_part.added", index, part=empty, **where), [block]))
-        more = {} if refused else {"logprobs": []}
+        more: Wire = {} if refused else {"logprobs": []}
         steps += [Step(event(f"{about}.delta", index, delta=piece, **where, **more)) for piece in pieces(draw, text)]
         for note in notes if not refused else []:
             steps.append(Step(event("output_text.annotation.added", index, annotation=note, annotation_index=0, **where)))
@@ -235,14 +235,14 @@ def _hosted(draw: DrawFn, index: int) -> tuple[list[Step], Wire]:
         own |= {"server_label": "s", **({} if answer else {"output": ""})}
     elif kind == "code_interpreter_call":
         output = [{"type": "logs", "logs": answer}]
-        start = {"container_id": "c", "code": "", "outputs": []}
+        start = {"container_id": "c", "code": "", "outputs": list[Wire]()}
         full = {"container_id": "c", "code": text, "outputs": output}
         middle = [Step(event("code_interpreter_call_code.delta", index, item_id=item_id, delta=piece)) for piece in pieces(draw, text)]
         block["input"] = json.dumps({"code": text}, ensure_ascii=False, separators=(",", ":"))
         own["container_id"] = "c"
     elif kind == "file_search_call":
         output = [{"file_id": "f", "text": answer}]
-        start, full = {"queries": []}, {"queries": [text], "results": output}
+        start, full = {"queries": list[str]()}, {"queries": [text], "results": output}
         block["input"] = json.dumps({"queries": [text]}, ensure_ascii=False, separators=(",", ":"))
     else:
         output = ""

@@ -137,7 +137,8 @@ def said_by_sdk(given: Any) -> list[tuple[str, ...]]:
         if item.type == "message":
             said += [(part.type, part.refusal if part.type == "refusal" else part.text) for part in item.content]
         elif item.type == "reasoning":
-            said += [("thinking", part.text) for part in [*(item.summary or []), *(item.content or [])] if part.text]
+            parts: list[Any] = [*(item.summary or []), *(item.content or [])]
+            said += [("thinking", part.text) for part in parts if part.text]
         elif item.type == "function_call":
             said.append((item.type, item.call_id, item.name, item.arguments))
         elif item.type == "custom_tool_call":
@@ -151,8 +152,8 @@ def said_by_sdk(given: Any) -> list[tuple[str, ...]]:
 
 def usage_of(given: Wire | None) -> Wire:
     """Give the provider's usage as a message's."""
-    usage = given or {}
-    details = usage.get("input_tokens_details") or {}
+    usage: Wire = given or {}
+    details: Wire = usage.get("input_tokens_details") or {}
     return {
         "input_tokens": usage.get("input_tokens", 0),
         "output_tokens": usage.get("output_tokens", 0),
@@ -468,11 +469,24 @@ def test_any_value_in_any_field_is_read_without_raising(plan: Plan, data: st.Dat
 
 
 @given(plans())
-def test_the_mapping_is_true(plan: Plan) -> None:
-    """Each kind of event of ours that comes of a stream is in the mapping table, and each event of the protocol is known."""
-    named = {name.partition(".")[0] for row in MAPPING if row.way != "out" for name in row.ours.split()}
-    assert {type(each).__name__ for each in decoded(DIALECT, plan.stream())[0]} <= named
+def test_events_of_a_plan_are_in_the_mapping(plan: Plan) -> None:
+    """What comes of a stream is in the mapping table, and what is in a stream is of the protocol."""
+    assert {type(each).__name__ for each in decoded(DIALECT, plan.stream())[0]} <= MAPPED
     assert {each["type"] for each in plan.stream()} <= EVENTS
+
+
+def test_the_mapping_is_true() -> None:
+    """The events that come of the cases and of items of all kinds are those of the mapping table."""
+    streams = [case.stream for case in CASES.values()]
+    streams += [[created(), *(done(item, i) for i, item in enumerate(output)), ended(*output)] for output in ITEMS.values()]
+    streams += [[response("completed", [APPROVAL, PICTURE])]]
+    assert {type(each).__name__ for stream in streams for each in decoded(DIALECT, stream)[0]} == MAPPED
+
+
+#: Kinds of events that the mapping table says come of a stream.
+MAPPED = {name for row in MAPPING if row.way != "out" for name in row.ours.split(", ") if name.endswith("Event")}
+APPROVAL: Wire = {"type": "mcp_approval_request", "id": "a", "name": "f", "server_label": "s", "arguments": "{}"}
+PICTURE: Wire = {"type": "image_generation_call", "id": "i", "status": "completed", "result": "AAEC"}
 
 
 # Cases
@@ -709,3 +723,17 @@ def test_what_is_said_is_said_like_this(name: str) -> None:
 def test_every_loss_happens() -> None:
     """There is no loss that is declared and never reported."""
     assert {reason for _, _, lost in SAID.values() for reason in lost} == {*DIALECT.losses}
+
+
+def test_the_example_of_the_page_is_true() -> None:
+    """The stream of the page folds to its message, and with the result of its call goes out as its request."""
+    page = (ROOT / "src/eventfold/dialects/openai_responses.md").read_text("utf-8")
+    stream, message_, request = (part.split("```")[0] for part in page.split("```json\n")[1:])
+    events, _, remarks = decoded(DIALECT, [json.loads(line) for line in stream.splitlines()])
+    [found] = folded(events)
+    assert remarks == []
+    told = json.loads(message_)
+    assert bare(found["content"]) == bare(told["content"])
+    assert {key: found[key] for key in told if key != "content"} == {key: value for key, value in told.items() if key != "content"}
+    result = {"type": "tool_result", "id": "call_1", "name": "tide", "output": "high at 14:10", "state": "success"}
+    assert sent([{**found, "content": [*found["content"], result]}]) == (json.loads(request)["input"], [])

@@ -91,7 +91,8 @@ class ResponsesDecoder(Decoder):
         found = found if isinstance(found, str) else ""
         whole = value is response
         running = self._reply is not None and not self._reply.response.ended
-        if running and found != self._id and (whole or status == "created"):
+        another = found != self._id or (not found and self._reply is not None and bool(self._reply.slots))
+        if running and another and (whole or status == "created"):
             yield from self._stop()
             running = False
         if running and found != self._id and found:
