@@ -58,6 +58,9 @@ ANSWERS: dict[str, str] = {
 #: Items with nothing to show, which go back as they came: empty thinking blocks.
 OPAQUE = ("reasoning", "compaction", "additional_tools", "mcp_approval_response")
 
+#: The kinds of items.
+KINDS = frozenset({*CALLS, *ANSWERS, *OPAQUE, "message", "image_generation_call"})
+
 #: What the contents and summaries of items are made of: kind of block, and the field that holds the text.
 PARTS: dict[str, tuple[str, str]] = {
     "output_text": ("text", "text"),

@@ -58,7 +58,7 @@ class Parts:
             yield from self._complete(part)
             if part.kind == "thinking":
                 again = part.key != (slot.serial, 0)
-                own = {"type": slot.type, **rest_of(rest, *(_ONCE if again else ())), f"{name}_index": i}
+                own = {"type": "reasoning", **rest_of(rest, *(_ONCE if again else ())), f"{name}_index": i}
                 beside = ()
             else:
                 beside = BESIDE

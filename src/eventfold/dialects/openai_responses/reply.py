@@ -14,7 +14,7 @@ from eventfold.jsonvalue import is_object
 
 from .calls import Calls
 from .image import image_type, is_base64
-from .items import ANSWERS, CALLS, OPAQUE, Item, array_of, outline, rest_of, text_of
+from .items import ANSWERS, CALLS, KINDS, OPAQUE, PARTS, Item, array_of, outline, rest_of, text_of
 from .parts import Parts
 from .rules import AFTER_END, ANOTHER_ID, DIFFERS, NEW_ITEM, NOT_BASE64, TAKEN, UNADDED, UNFINISHED, UNPAIRED
 from .slots import Pen, Place, Slot
@@ -52,8 +52,9 @@ class Reply:
 
     def text(self, index: Hashable, place: Place, kind: str, delta: Any) -> Iterator[Any]:
         """Append to a part of an item; `kind` is what the provider calls it."""
-        yield from self._made(index, "message" if kind in {"output_text", "refusal"} else "reasoning")
-        if self._grows(index):
+        of = "message" if PARTS[kind][0] == "text" else "reasoning"
+        yield from self._made(index, of)
+        if self._grows(index, of):
             yield from self._parts.append(self._parts.part(self.slots[index], place, kind), delta)
 
     def said(self, index: Hashable, place: Place, kind: str, final: Any = None, extra: Item | None = None) -> Iterator[Any]:
@@ -73,13 +74,13 @@ class Reply:
     def ask(self, index: Hashable, kind: str, delta: Any) -> Iterator[Any]:
         """Append to the input of a call."""
         yield from self._made(index, kind)
-        if self._grows(index, call=True):
+        if self._grows(index, kind):
             yield from self._calls.append(self.slots[index], delta)
 
     def asked(self, index: Hashable, kind: str, final: Any) -> Iterator[Any]:
         """Take the final input of a call."""
         yield from self._made(index, kind)
-        if self._grows(index, call=True):
+        if self._grows(index, kind):
             self._calls.know(self.slots[index], text_of(final))
 
     def done(self, index: Hashable, item: Item) -> Iterator[Any]:
@@ -171,15 +172,16 @@ class Reply:
             self.pen.remark(UNADDED, f"no item was added at {index!r}", "/output_index")
             yield from self.add(index, {"type": kind})
 
-    def _grows(self, index: Hashable, *, call: bool = False) -> bool:
-        """Tell whether an item may grow. Remarks when it may not."""
+    def _grows(self, index: Hashable, kind: str) -> bool:
+        """Tell whether an item may grow as one of a kind does. Remarks when it may not."""
         slot = self.slots[index]
+        # An item of a kind that is not known may hold texts; calls are told by their fields.
+        other = slot.type != kind and (slot.type in KINDS or kind in CALLS)
         if slot.done:
             self.pen.remark(AFTER_END, f"the item at {index!r} is done", "/output_index")
-        elif (slot.type in CALLS) != call:
-            self.pen.remark(UNADDED, f"the item at {index!r} is a {slot.type}", "/output_index")
-            return False
-        return not slot.done
+        elif other:
+            self.pen.remark(UNADDED, f"the item at {index!r} is a {slot.type}, no {kind}", "/output_index")
+        return not (slot.done or other)
 
     def _find(self, i: int, item: Item) -> Hashable:
         """Find the place of an item of the final output: where it stands, unless another one stands there."""
