@@ -36,7 +36,19 @@ __all__ = [
 ]
 
 #: The dialects, in the order in which `auto` asks them. The native one is called `eventfold`.
-NAMES = ("eventfold", "agentscope", "agentscope_java", "agui", "a2a", "mcp")
+NAMES = (
+    "eventfold",
+    "agentscope",
+    "agentscope_java",
+    "agui",
+    "a2a",
+    "mcp",
+    "openai_chat",
+    "openai_responses",
+    "anthropic",
+    "gemini",
+    "langchain",
+)
 
 
 class UnknownDialect(LookupError):

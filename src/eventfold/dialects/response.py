@@ -3,7 +3,8 @@ One model response -> the events of one reply: what every provider's stream has 
 
 Law: a response is one reply with one model call. Its blocks are kept by the provider's own keys and closed in the order in
 which they began; its usage is counted once. When tools are called that the client has to run, the reply parks: the calls are
-requested by REQUIRE_EXTERNAL_EXECUTION, and there is no REPLY_END. A stream that stops without saying why ends as an error.
+requested by REQUIRE_EXTERNAL_EXECUTION (by REQUIRE_USER_CONFIRM, if the user is asked first), and there is no REPLY_END. A
+stream that stops without saying why ends as an error.
 
 Names of what the contract has no field for: on a block, a field `x_<provider>` that holds the provider's own fields under their
 own names (and `signature` on a thinking block, which is what AgentScope calls it); on a message, metadata["<provider>"].
@@ -41,6 +42,7 @@ class _Part:
     extra: Wire = field(default_factory=dict[str, Any])
     open: bool = True
     answered: bool = False
+    asked: bool = False  #: of a call: the user has to allow it
 
 
 class Response:
@@ -98,6 +100,10 @@ class Response:
         part.text.append(delta)
         yield self.event(structs.ToolCallDeltaEvent, tool_call_id=part.id, delta=delta)
 
+    def ask(self, key: Hashable) -> None:
+        """Leave a call to the user's consent: when the response ends, it is asked about and not handed out."""
+        self.parts[key].asked = True
+
     def extra(self, key: Hashable, **fields: Any) -> None:
         """Remember provider fields, which are set on the block when it closes."""
         self.parts[key].extra.update({name: value for name, value in fields.items() if value is not None})
@@ -143,8 +149,10 @@ class Response:
         yield self.event(structs.ModelCallEndEvent, **tokens, **interrupted, metadata=metadata)
         waiting = [part for part in self.parts.values() if part.kind == "tool_call" and not part.answered]
         if waiting and reason == "completed":
-            calls = [self._block(part) for part in waiting]
-            yield self.event(structs.RequireExternalExecutionEvent, tool_calls=calls, metadata=metadata)
+            for kind, asked in ((structs.RequireUserConfirmEvent, True), (structs.RequireExternalExecutionEvent, False)):
+                calls = [self._block(part) for part in waiting if part.asked is asked]
+                if calls:
+                    yield self.event(kind, tool_calls=calls, metadata=metadata)
             return
         yield self.event(structs.ReplyEndEvent, session_id="", finished_reason=reason, error=error, metadata=metadata, **fields)
 
