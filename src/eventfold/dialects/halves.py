@@ -7,7 +7,9 @@ Law: the halves of a surrogate pair that stand in two pieces come out as the cha
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from eventfold.jsonvalue import is_array, is_object
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -41,6 +43,24 @@ class Halves:
         held = self._held.pop(key, "")
         self.lone += len(held)
         return "\ufffd" * len(held)
+
+
+def repaired(value: Any) -> Any:
+    """
+    Give a JSON value with U+FFFD in place of each lone half; the value itself when it has none.
+
+    Values that were bytes have none. It must not be nested deeper than the contract allows.
+    """
+    if isinstance(value, str):
+        return _HALF.sub("\ufffd", _PAIR.sub(_joined, value)) if _HALF.search(value) else value
+    if is_array(value):
+        items = [repaired(item) for item in value]
+        return items if any(new is not old for new, old in zip(items, value, strict=True)) else value
+    if is_object(value):
+        pairs = {repaired(key): repaired(item) for key, item in value.items()}
+        same = all(pairs.get(key, pairs) is item for key, item in value.items())
+        return value if same else pairs
+    return value
 
 
 def _joined(match: re.Match[str]) -> str:

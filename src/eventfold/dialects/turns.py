@@ -26,6 +26,7 @@ class Item(NamedTuple):
 
     pointer: str
     block: Wire
+    speaker: str = ""  #: the role of its message
 
 
 class Answer(NamedTuple):
@@ -58,20 +59,20 @@ class Conversation:
         self._results = _paired([item for _, item in said])
         self._called = {result.pointer: calls[call] for call, result in self._results.items()}  # by results
         self._place: dict[str, Turn] = {}  # of a call
-        before = ""
-        for (role, head), item in said:
+        before = -1
+        for head, item in said:
             if head != before and self.turns and self.turns[-1].answers:
                 self.turns[-1].over = True
             before = head
-            self._take(role, item)
+            self._take(item)
 
-    def _take(self, role: str, item: Item) -> None:
+    def _take(self, item: Item) -> None:
         kind: Any = item.block.get("type")
-        if role == "system":
+        if item.speaker == "system":
             (self.late if self.turns else self.system).append(item)
         elif item.pointer in self._called:
             self._take_result(self._called[item.pointer], item)
-        elif role == "assistant" and kind not in _OF_THE_USER:
+        elif item.speaker == "assistant" and kind not in _OF_THE_USER:
             turn = self._last("assistant")
             turn.items.append(item)
             if kind == "tool_call":
@@ -104,11 +105,11 @@ class Conversation:
         return self.turns[-1]
 
 
-def _items(messages: Iterable[Wire]) -> Iterator[tuple[tuple[str, str], Item]]:
-    """Give each block with the role and the pointer of its message."""
+def _items(messages: Iterable[Wire]) -> Iterator[tuple[int, Item]]:
+    """Give each block with the place of its message."""
     for i, message in enumerate(messages):
         for j, block in enumerate(message["content"]):
-            yield (message["role"], f"/{i}"), Item(f"/{i}/content/{j}", block)
+            yield i, Item(f"/{i}/content/{j}", block, message["role"])
 
 
 def _paired(items: list[Item]) -> dict[str, Item]:

@@ -53,7 +53,10 @@ class Answer:
         self.count(message.get("usage"))
         if "usage" not in message:
             self._remark("anthropic.no-usage", "the message begins without usage")
-        metadata = {"anthropic": copy_json(self._own)} if self._own else None
+        # A parked reply keeps this: nothing that comes later sets the metadata of its message.
+        usage = {key: value for key, value in self._usage.items() if key not in _TOKENS}
+        own = copy_json({**self._own, **({"usage": usage} if usage else {})})
+        metadata = {"anthropic": own} if own else None
         yield from self._response.start(model if isinstance(model, str) else "", metadata=metadata)
         content = message.get("content", [])
         if not is_array(content):

@@ -8,15 +8,15 @@ CUSTOM event at its place, and `before` in the provider fields of the block that
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from eventfold_models import structs
 
-from eventfold.dialects.halves import Halves
+from eventfold.dialects.halves import Halves, repaired
 from eventfold.dialects.translation import UNFIT, UNKNOWN
 from eventfold.jsonvalue import copy_json, is_object, shown
 
+from .forms import CUT, DELTAS, FORMS, KEPT, OURS, Block
 from .results import reading
 
 if TYPE_CHECKING:
@@ -26,51 +26,6 @@ if TYPE_CHECKING:
     from eventfold.dialects.translation import Decoder
     from eventfold.shape import Wire
 
-#: What each type of block becomes. All other types are kept as they are, and those that end in _tool_result are results.
-FORMS = {
-    "text": "text",
-    "thinking": "thinking",
-    "redacted_thinking": "redacted",
-    "tool_use": "call",
-    "server_tool_use": "call",
-    "mcp_tool_use": "call",
-}
-#: Types of block that the contract has no place for, and which are known all the same.
-KEPT = frozenset({"compaction", "container_upload", "fallback", "mcp_tool_listing"})
-#: Fields of a block that become fields of ours; the rest goes into `x_anthropic`.
-_OURS = {
-    "text": {"type", "text"},
-    "thinking": {"type", "thinking", "signature"},
-    "redacted": {"type", "data"},
-    "call": {"type", "id", "name", "input"},
-}
-#: What each type of delta appends to: the form of block, and the field that holds the piece.
-DELTAS = {
-    "text_delta": ("text", "text"),
-    "thinking_delta": ("thinking", "thinking"),
-    "signature_delta": ("thinking", "signature"),
-    "citations_delta": ("text", "citation"),
-    "input_json_delta": ("call", "partial_json"),
-    "compaction_delta": ("kept", ""),
-}
-#: Stop reasons at which the text of what was being written is cut.
-_CUT = frozenset({"max_tokens", "model_context_window_exceeded", "refusal"})
-
-
-@dataclass(slots=True)
-class _Block:
-    """A block of the message, under way or stopped."""
-
-    key: int
-    form: str  #: a value of FORMS, "result" or "kept"
-    said: Wire  #: as the provider began it
-    extra: Wire = field(default_factory=dict[str, Any])  #: x_anthropic
-    text: list[str] = field(default_factory=list[str])
-    given: str = ""  #: arguments that the start held
-    signature: str = ""
-    stopped: bool = False
-    answered: bool = False
-
 
 class Blocks:
     """Writes the events of the blocks of one message."""
@@ -79,9 +34,9 @@ class Blocks:
         self._remark = decoder.remark
         self._response = response
         self._halves = Halves()
-        self._all: list[_Block] = []
-        self._at: dict[int, _Block] = {}  # by index, the newest
-        self._calls: dict[str, _Block] = {}  # by id
+        self._all: list[Block] = []
+        self._at: dict[int, Block] = {}  # by index, the newest
+        self._calls: dict[str, Block] = {}  # by id
         self._waiting: list[Wire] = []  # kept blocks, for the next block of ours
 
     def begin(self, index: int, block: Any, *, whole: bool = False) -> Iterator[Any]:
@@ -93,6 +48,7 @@ class Blocks:
         if index in self._at:
             self._remark("anthropic.index-in-use", f"index {index} is used by a second block")
             if not self._at[index].stopped:
+                self._at[index].stopped = True
                 yield from self._close(self._at[index])
         elif index != len(self._at):
             self._remark("anthropic.index-order", f"block {len(self._at)} has index {index}")
@@ -106,8 +62,8 @@ class Blocks:
         elif form == "kept" and kind not in KEPT:
             self._remark(UNKNOWN, f"a block of type {shown(kind)}", "/content_block/type")
         new = self._new(index, form, copy_json(block))
-        if form in _OURS:
-            new.extra = {key: value for key, value in new.said.items() if key not in _OURS[form] and value is not None}
+        if form in OURS:
+            new.extra = {key: value for key, value in new.said.items() if key not in OURS[form] and value is not None}
             yield from self._begin_ours(new, kind, whole=whole)
         elif call is not None:
             yield from self._result(new, call)
@@ -122,7 +78,7 @@ class Blocks:
             block = self._new(index, form, {"type": form})
             yield from self._begin_ours(block, form)
         elif flaw:
-            yield self.custom("content_block_delta", {"index": index, "delta": copy_json(delta)})
+            yield self.custom("content_block_delta", repaired({"index": index, "delta": copy_json(delta)}))
             return
         if block is None:
             return
@@ -153,8 +109,8 @@ class Blocks:
         self._remark(rule, detail, "/delta/type")
         return rule
 
-    def _new(self, index: int, form: str, said: Wire) -> _Block:
-        block = _Block(len(self._all), form, said)
+    def _new(self, index: int, form: str, said: Wire) -> Block:
+        block = Block(len(self._all), form, said)
         self._all.append(block)
         self._at[index] = block
         return block
@@ -191,7 +147,7 @@ class Blocks:
     def unanswered(self, stop_reason: str) -> Iterator[Any]:
         """Answer the calls that nobody is to run: those that the provider left open, and those whose arguments were cut."""
         for block in self._calls.values():
-            cut = not block.stopped and stop_reason in _CUT and not _is_object_text("".join(block.text))
+            cut = not block.stopped and stop_reason in CUT and not _is_object_text("".join(block.text))
             if cut:
                 self._remark("anthropic.call-cut", f"the arguments of {shown(block.said.get('name'))} end at {stop_reason}")
             if (cut or "type" in block.extra) and not block.answered:
@@ -201,7 +157,7 @@ class Blocks:
         """Make an event of what the contract has no event for."""
         return self._response.event(structs.CustomEvent, name=f"anthropic.{what}", value=value)
 
-    def _begin_ours(self, block: _Block, kind: str, *, whole: bool = False) -> Iterator[Any]:
+    def _begin_ours(self, block: Block, kind: str, *, whole: bool = False) -> Iterator[Any]:
         """Begin a block that the contract has, and say what its start holds."""
         if self._waiting:
             block.extra["before"], self._waiting = self._waiting, []
@@ -219,7 +175,7 @@ class Blocks:
         elif text is not None:
             self._remark(UNFIT, f"{kind} is {shown(text)}, expected a string", f"/content_block/{kind}")
 
-    def _begin_call(self, block: _Block, kind: str, *, whole: bool) -> Iterator[Any]:
+    def _begin_call(self, block: Block, kind: str, *, whole: bool) -> Iterator[Any]:
         name, call_id, given = (block.said.get(key) for key in ("name", "id", "input"))
         if not isinstance(name, str) or not isinstance(call_id, str) or not call_id:
             self._remark(UNFIT, f"a {kind} block with id {shown(call_id)} and name {shown(name)}", "/content_block")
@@ -236,7 +192,7 @@ class Blocks:
             block.given = json.dumps(given, ensure_ascii=False)
         yield from self._response.call(block.key, ours, name if isinstance(name, str) else "")
 
-    def _result(self, block: _Block, call: _Block) -> Iterator[Any]:
+    def _result(self, block: Block, call: Block) -> Iterator[Any]:
         """Give the result of a call that the provider ran."""
         if not call.stopped:
             call.stopped = True
@@ -251,7 +207,7 @@ class Blocks:
         call.answered = True
         yield from self._response.result(call.key, output, state, {"anthropic": rest})
 
-    def _append(self, block: _Block, piece: str) -> Iterator[Any]:
+    def _append(self, block: Block, piece: str) -> Iterator[Any]:
         text = self._halves.feed(block.key, piece)
         if not text:
             return
@@ -261,7 +217,7 @@ class Blocks:
         else:
             yield from self._response.append(block.form, block.key, text)
 
-    def _close(self, block: _Block) -> Iterator[Any]:
+    def _close(self, block: Block) -> Iterator[Any]:
         """Close a block, with the provider's fields."""
         if block.form == "result":
             return
@@ -281,7 +237,7 @@ class Blocks:
             self._remark("anthropic.arguments-not-json", f"the arguments of {shown(block.said.get('name'))} are no JSON object")
         data = block.said.get("data") if block.form == "redacted" else None
         fields = {"x_anthropic": block.extra or None, "signature": block.signature or None, "redacted_thinking_data": data}
-        self._response.extra(block.key, **fields)
+        self._response.extra(block.key, **fields)  # noqa: S610  ours, and not Django's
         yield from self._response.close(block.key)
 
 

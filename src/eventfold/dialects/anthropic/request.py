@@ -61,7 +61,7 @@ _OTHERS = frozenset({"x_openai", "x_gemini"})
 def write_messages(messages: Iterable[Wire]) -> Said:
     """Say messages as a request does: an object with `messages`, and `system` if there is any."""
     writer = _Writer()
-    talk = Conversation(messages, is_hosted)
+    talk = Conversation(map(_with_last, messages), is_hosted)
     for i, turn in enumerate(talk.turns):
         writer.turn(turn, last=i == len(talk.turns) - 1)
     for item in talk.late:
@@ -111,15 +111,17 @@ class _Writer:
             self.messages.append({"role": role, "content": content})
 
     def _of_user(self, item: Item) -> Iterator[Wire]:
-        kind, role_of = item.block["type"], item.block
+        kind, block = item.block["type"], item.block
         if kind == "text":
             yield from self.text(item)
         elif kind == "hint":
-            yield from self._parts(role_of["hint"], f"{item.pointer}/hint")
+            yield from self._parts(block["hint"], f"{item.pointer}/hint")
         elif kind == "tool_result":
             self.lose(LOST_CALL, item.pointer)
-            yield from self._parts(role_of["output"], f"{item.pointer}/output")
+            yield from self._parts(block["output"], f"{item.pointer}/output")
         else:
+            if item.speaker == "assistant":
+                self.lose(LOST_SPEAKER, item.pointer)
             yield from self._data(item)
 
     def _of_assistant(self, turn: Turn, ids: dict[str, str], *, last: bool) -> Iterator[Wire]:
@@ -127,8 +129,7 @@ class _Writer:
         for item in turn.items:
             block, fields = item.block, _provider_fields(item.block)
             if block["type"] == "tool_result":
-                metadata = block.get("metadata")
-                fields = _object(metadata.get("anthropic")) if is_object(metadata) else {}
+                fields = _object(_object(block.get("metadata")).get("anthropic"))
             before = fields.get("before")
             yield from copy_json(before) if is_array(before) else ()
             if block["type"] == "text":
@@ -235,6 +236,14 @@ class _Writer:
         return allowed
 
 
+def _with_last(message: Wire) -> Wire:
+    """Give a message with its kept blocks that no block follows, before an empty text that is not sent."""
+    after = _object(_object(message.get("metadata")).get("anthropic")).get("after")
+    if message["role"] != "assistant" or not is_array(after):
+        return message
+    return {**message, "content": [*message["content"], {"type": "text", "text": "", "x_anthropic": {"before": after}}]}
+
+
 def _object(value: Any) -> Wire:
     return value if is_object(value) else {}
 
@@ -245,8 +254,7 @@ def _provider_fields(block: Wire) -> Wire:
 
 def _is_real(result: Wire) -> bool:
     """Tell whether a result is one that Anthropic gave, and not one that stands for none."""
-    metadata = result.get("metadata")
-    fields = _object(metadata.get("anthropic")) if is_object(metadata) else {}
+    fields = _object(_object(result.get("metadata")).get("anthropic"))
     return str(fields.get("type")).endswith("_tool_result")
 
 

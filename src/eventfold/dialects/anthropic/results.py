@@ -20,7 +20,7 @@ def reading(block: Wire) -> tuple[str, str, Wire]:
     rest = {key: copy_json(value) for key, value in block.items() if key not in {"tool_use_id", "content"}}
     content = block.get("content")
     output = _text_of(content)
-    if "content" in block and _content_of(block["type"], output) != content:
+    if "content" in block and (not output or _content_of(block["type"], output) != content):
         rest["content"] = copy_json(content)
     failed = block.get("is_error") is True or (is_object(content) and str(content.get("type")).endswith("_error"))
     return output, "error" if failed else "success", rest

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from eventfold_models import structs
 
+from eventfold.dialects.halves import repaired
 from eventfold.dialects.translation import UNFIT, UNKNOWN, Decoder, Unfit
 from eventfold.jsonvalue import copy_json, depth_of, is_object, shown
 from eventfold.wire.json_text import MAX_DEPTH
 
 from .answer import Answer
+from .forms import DELTAS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -58,6 +60,7 @@ class AnthropicDecoder(Decoder):
             raise Unfit(UNFIT, f"an event is {shown(value)}, expected an object")
         if depth_of(value) > MAX_DEPTH:
             raise Unfit(UNFIT, f"an event is nested deeper than {MAX_DEPTH}")
+        value = _well_formed(value)
         kind = value.get("type")
         handle = self._handlers.get(kind) if isinstance(kind, str) else None
         if handle is not None:
@@ -193,6 +196,17 @@ class AnthropicDecoder(Decoder):
         if isinstance(index, int) and not isinstance(index, bool):
             return index
         raise Unfit(UNFIT, f"index is {shown(index)}, expected an integer", "/index")
+
+
+def _well_formed(value: Wire) -> Wire:
+    """Repair the text of an event, but for a piece whose other half may follow."""
+    fixed: Wire = repaired(value)
+    delta = value.get("delta")
+    if fixed is value or value.get("type") != "content_block_delta" or not is_object(delta):
+        return fixed
+    _, name = DELTAS.get(str(delta.get("type")), ("", ""))
+    piece = delta.get(name)
+    return {**fixed, "delta": {**fixed["delta"], name: piece}} if isinstance(piece, str) and name != "signature" else fixed
 
 
 def _besides(value: Wire, *known: str) -> Wire:
