@@ -16,9 +16,8 @@ if TYPE_CHECKING:
 
     from eventfold.shape import Wire
 
-#: Blocks of an assistant's message that the user says, since the providers have no other place for them; of results, those
-#: that have no call.
-_OF_THE_USER = frozenset({"hint", "data", "tool_result"})
+#: Blocks of an assistant's message that the user says, since there is no other place for them; of results, those that have no call.
+_OF_THE_USER = frozenset({"hint", "tool_result"})
 
 
 class Item(NamedTuple):
@@ -47,9 +46,15 @@ class Turn:
 
 
 class Conversation:
-    """Messages, as turns. `hosted` tells which calls the provider ran itself: their results stand beside them."""
+    """
+    Messages, as turns.
 
-    def __init__(self, messages: Iterable[Wire], hosted: Callable[[Wire], bool]) -> None:
+    `hosted` tells which calls the provider ran itself: their results stand beside them. `foreign` are kinds of block that
+    the assistant cannot say there, so that the user does.
+    """
+
+    def __init__(self, messages: Iterable[Wire], hosted: Callable[[Wire], bool], foreign: frozenset[str] = frozenset()) -> None:
+        self._foreign = _OF_THE_USER | foreign
         self.system: list[Item] = []
         self.late: list[Item] = []  #: system text that stands after others have spoken
         self.turns: list[Turn] = []
@@ -72,7 +77,7 @@ class Conversation:
             (self.late if self.turns else self.system).append(item)
         elif item.pointer in self._called:
             self._take_result(self._called[item.pointer], item)
-        elif item.speaker == "assistant" and kind not in _OF_THE_USER:
+        elif item.speaker == "assistant" and kind not in self._foreign:
             turn = self._last("assistant")
             turn.items.append(item)
             if kind == "tool_call":

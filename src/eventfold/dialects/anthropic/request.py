@@ -61,7 +61,7 @@ _OTHERS = frozenset({"x_openai", "x_gemini"})
 def write_messages(messages: Iterable[Wire]) -> Said:
     """Say messages as a request does: an object with `messages`, and `system` if there is any."""
     writer = _Writer()
-    talk = Conversation(map(_with_last, messages), is_hosted)
+    talk = Conversation(map(_with_last, messages), is_hosted, frozenset({"data"}))
     for i, turn in enumerate(talk.turns):
         writer.turn(turn, last=i == len(talk.turns) - 1)
     for item in talk.late:
