@@ -101,7 +101,7 @@ def _at(node: Any, step: str | int) -> Any:
 
 def _put(node: Any, step: str | int, value: Any) -> None:
     """Set a value where `_at` has looked."""
-    if is_object(node):
+    if is_object(node) and isinstance(step, str):
         node[step] = value
     elif is_array(node) and isinstance(step, int) and step <= len(node):
         node[step : step + 1] = [value]

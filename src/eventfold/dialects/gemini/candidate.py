@@ -2,24 +2,20 @@
 A candidate of Gemini, part by part -> the events of one reply.
 
 Law: text goes on while parts of its kind follow each other; a part that carries a signature is never joined with others, so
-that it can go back as it came. What the contract has no block for is kept whole: a CUSTOM event at its place, and `before` in
-the provider fields of the block that follows it.
+that it can go back as it came.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from eventfold_models import structs
-
-from eventfold.dialects.halves import Halves, repaired
-from eventfold.dialects.response import Response
+from eventfold.dialects.halves import repaired
 from eventfold.dialects.translation import UNFIT, UNKNOWN
 from eventfold.jsonvalue import copy_json, is_array, is_object, shown
 
 from .arguments import Arguments, BadPath
+from .flows import Flow, Flows
 from .parts import CODE, CODE_TOOL, KINDS, base64_of, result_of
 
 if TYPE_CHECKING:
@@ -29,34 +25,14 @@ if TYPE_CHECKING:
     from eventfold.shape import Wire
 
 
-@dataclass(slots=True)
-class _Flow:
-    """A block or call that may go on."""
-
-    key: int
-    kind: str  #: text, thinking, data, or the kind of part that calls
-    name: str = ""  #: of what is called, or the media type
-    id: str = ""  #: as the provider gave it
-    signed: bool = False  #: nothing may be joined with it
-    arguments: Arguments | None = None
-    extra: Wire = field(default_factory=dict[str, Any])
-    answered: bool = False
-
-
-class Candidate:
+class Candidate(Flows):
     """Writes the events of one candidate."""
 
     def __init__(self, decoder: Decoder, reply_id: str) -> None:
-        self.own: Wire = {}  #: metadata
-        self.response = Response(decoder.event, reply_id)
-        self._remark = decoder.remark
-        self._halves = Halves()
-        self._count = 0
-        self._flow: _Flow | None = None  # text, thinking or data that goes on
-        self._call: _Flow | None = None  # a call whose arguments go on
-        self._hosted: list[_Flow] = []  # calls that the provider runs
+        super().__init__(decoder, reply_id)
+        self._call: Flow | None = None  # a call whose arguments go on
+        self._hosted: list[Flow] = []  # calls that the provider runs
         self._ids: set[str] = set()
-        self._waiting: list[Wire] = []
         self._handlers: dict[str, Callable[[Wire, Wire], Iterator[Any]]] = {
             "text": self._text,
             "functionCall": self._function_call,
@@ -103,10 +79,6 @@ class Candidate:
         self.response.metadata = {"gemini": self.own} if self.own else {}
         yield from self.response.end(reason, error)
 
-    def custom(self, what: str, value: Wire) -> Any:
-        """Make an event of what the contract has no event for."""
-        return self.response.event(structs.CustomEvent, name=f"gemini.{what}", value=value)
-
     def _text(self, part: Wire, extra: Wire) -> Iterator[Any]:
         text = part.get("text") or ""
         if not isinstance(text, str):
@@ -131,11 +103,6 @@ class Candidate:
             flow.signed = bool(bound)
             yield from self.response.open(kind, flow.key)
         yield from self._append(flow, text)
-
-    def _append(self, flow: _Flow, piece: str) -> Iterator[Any]:
-        text = self._halves.feed(flow.key, piece)
-        if text:
-            yield from self.response.append(flow.kind, flow.key, text)
 
     def _data(self, part: Wire, extra: Wire) -> Iterator[Any]:
         """Give bytes; audio goes on in the parts that follow."""
@@ -183,7 +150,7 @@ class Candidate:
         if self._call is not None:
             yield from self._go_on(self._call, call, extra)
 
-    def _go_on(self, flow: _Flow, call: Wire, extra: Wire) -> Iterator[Any]:
+    def _go_on(self, flow: Flow, call: Wire, extra: Wire) -> Iterator[Any]:
         """Take what a functionCall says of the call that is open, and end it unless more follows."""
         rest = {
             key: value
@@ -249,7 +216,7 @@ class Candidate:
             own["before"], self._waiting = self._waiting, []
         yield from self.response.result(calls[0].key, output, state, {"gemini": own})
 
-    def _begin(self, flow: _Flow, call_id: Any) -> Iterator[Any]:
+    def _begin(self, flow: Flow, call_id: Any) -> Iterator[Any]:
         """Begin a call, with the provider's id if it has one."""
         flow.id = call_id if isinstance(call_id, str) else ""
         ours = flow.id or f"{self.response.reply_id}/call-{flow.key}"
@@ -260,39 +227,3 @@ class Candidate:
         if ours != flow.id:
             flow.extra["id"] = flow.id
         yield from self.response.call(flow.key, ours, flow.name)
-
-    def _keep(self, part: Wire) -> Iterator[Any]:
-        """Keep a part that the contract has no place for."""
-        yield from self._rest()
-        kept: Wire = repaired(copy_json(part))
-        self._waiting.append(kept)
-        yield self.custom("part", kept)
-
-    def _new(self, kind: str, name: str = "") -> _Flow:
-        self._count += 1
-        flow = _Flow(self._count, kind, name)
-        if self._waiting:
-            flow.extra["before"], self._waiting = self._waiting, []
-        return flow
-
-    def _rest(self) -> Iterator[Any]:
-        """End the text, thinking or data that goes on."""
-        flow, self._flow = self._flow, None
-        if flow is None:
-            return
-        rest = self._halves.rest(flow.key)
-        if rest:
-            yield from self.response.append(flow.kind, flow.key, rest)
-        if self._halves.lone:
-            self._halves.lone = 0
-            self._remark("event.lone-surrogate", "half of a surrogate pair has no other half")
-        yield from self._close(flow)
-
-    def _close(self, flow: _Flow) -> Iterator[Any]:
-        extra = flow.extra
-        signature = extra.pop("thoughtSignature", None) if flow.kind == "thinking" else None
-        if signature is not None:
-            extra = {**extra, "thought": True}
-        fields = {"x_gemini": extra or None, "signature": signature}
-        self.response.extra(flow.key, **fields)  # noqa: S610  ours, and not Django's
-        yield from self.response.close(flow.key)
