@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 #: The dialects, in the order in which `auto` asks them. The native one is called `eventfold`.
-NAMES = ("eventfold", "agentscope")
+NAMES = ("eventfold", "agentscope", "langchain")
 
 
 class UnknownDialect(LookupError):
