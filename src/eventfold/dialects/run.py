@@ -79,6 +79,10 @@ class Run(Response):
             yield from self.arguments(key, "\ufffd") if part.kind == "tool_call" else self.append(part.kind, key, "\ufffd")
         yield from super().close(key, text)
 
+    def note(self, key: Hashable, fields: Wire) -> None:
+        """Remember provider fields, which are set on the block when it closes."""
+        self.parts[key].extra.update(fields)
+
     def open_result(self, key: Hashable) -> Iterator[Any]:
         """Begin the result of a call. Does nothing when it has one."""
         part = self.parts[key]

@@ -60,7 +60,7 @@ RULES = {
     "langchain.broken-arguments": rule(
         "warning",
         "The arguments of a call are no JSON object",
-        "They were cut, or the model wrote something else. They are kept as they are; LangChain may repair them to something the model did not say.",
+        "They were cut, or are no JSON. They are kept as they are; LangChain repairs them to something that the model did not say.",
     ),
     "langchain.rewritten": rule(
         "warning",

@@ -93,7 +93,7 @@ class Calls:
         """End a call; it begins now, if it has not."""
         yield from self._begin(call)
         if call.extra:
-            self._run.extra(call.key, x_langchain=call.extra)
+            self._run.note(call.key, {"x_langchain": call.extra})
         said = "".join(call.text)
         if self._run.is_open(call.key) and said and not _is_json(said):
             self._remark("langchain.broken-arguments", f"the arguments of {call.name!r} are no JSON object: {said[-40:]!r}")

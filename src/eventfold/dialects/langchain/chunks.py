@@ -13,7 +13,7 @@ from eventfold.dialects.run import base64_document, data_url, joined, json_text
 from eventfold.jsonvalue import copy_json, is_array, is_object
 
 from .content import DATA, content, note_calls
-from .turn import MEDIA_TYPES, merged
+from .fields import MEDIA_TYPES, merged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -131,7 +131,11 @@ def _openai(turn: Turn, kwargs: Wire) -> Iterator[Any]:
         if is_object(call) and is_object(function):
             yield from turn.piece(_index(call), call.get("id"), function.get("name"), function.get("arguments"))
     function = kwargs.get("function_call")
-    if is_object(function) and ("name" in function or "arguments" in function) and all(call.index == "function_call" for call in turn.calls):
+    if (
+        is_object(function)
+        and ("name" in function or "arguments" in function)
+        and all(call.index == "function_call" for call in turn.calls)
+    ):
         del kwargs["function_call"]
         yield from turn.piece("function_call", None, function.get("name"), function.get("arguments"))
 
@@ -187,7 +191,8 @@ def _output_block(item: Any, place: int) -> Wire | None:
     kind, text = item.get("type"), item.get("text")
     if kind in {"text", "output_text", "input_text"} and isinstance(text, str):
         return {"type": "text", "id": f"{place}", "text": joined(text)}
-    source = item.get("source") if is_object(item.get("source")) else item
+    inner = item.get("source")
+    source = inner if is_object(inner) else item
     url = item.get("image_url") if kind == "image_url" else source.get("url")
     url = url.get("url") if is_object(url) else url
     if kind not in {*DATA, "image_url"}:

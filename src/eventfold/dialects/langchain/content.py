@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from eventfold.jsonvalue import is_array, is_object
 
-from .turn import index_of, merged, without
+from .fields import index_of, merged, without
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from eventfold.dialects.run import json_text
+from eventfold.dialects.run import joined, json_text
 from eventfold.jsonvalue import copy_json, is_object
 
 from .content import CALLS, DATA, SERVER_CALLS, note_calls, part, said_by
-from .turn import index_of, without
+from .fields import index_of, without
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
     from eventfold.shape import Wire
 
+    from .decoder import LangChainDecoder
     from .turn import Turn
 
 #: The events of one message.
@@ -164,3 +165,84 @@ def _place(value: Wire) -> tuple[Hashable, Wire]:
     item = value.get("content")
     item = item if is_object(item) else value.get("content_block")
     return index_of(value), item if is_object(item) else {}
+
+
+class Messages:
+    """Reads the events of messages, of the model and of tools, and knows which is being written."""
+
+    def __init__(self, decoder: LangChainDecoder) -> None:
+        self._decoder = decoder
+        self._readers: dict[int, Blocks] = {}  #: by the turn
+        self._tools: dict[Hashable, tuple[Any, list[str]]] = {}  #: messages of tools: the call, the text
+
+    def event(self, value: Wire, scope: Hashable, lane: Hashable, facts: Wire) -> Iterator[Any]:
+        """Take an event of a message. Without a scope, each message is a reply."""
+        name, role = value["event"], value.get("role")
+        if name == "message-start":
+            self._tools.pop(lane, None)
+        if name == "message-start" and role in {"tool", "human", "system", "user"}:
+            self._tools[lane] = (value.get("tool_call_id") if role == "tool" else None, [])
+            if role != "tool":
+                yield self._decoder.replies.custom("message", value)
+        elif lane in self._tools:
+            yield from self._tool(lane, value)
+        elif name == "error":
+            yield from self._failed(value, scope)
+        else:
+            yield from self._model(value, scope, lane, facts)
+
+    def _model(self, value: Wire, scope: Hashable, lane: Hashable, facts: Wire) -> Iterator[Any]:
+        replies, begins = self._decoder.replies, value["event"] == "message-start"
+        about = value.get("metadata")
+        about = about if is_object(about) and begins else {}
+        message: Wire = {"id": value.get("id") if begins else None}
+        if isinstance(about.get("provider"), str):
+            message["response_metadata"] = {"model_provider": about["provider"]}
+        if isinstance(value.get("run_id"), str):
+            facts = {**facts, "run_id": value["run_id"]}
+        if not begins and replies.current(scope, lane) is None:
+            self._decoder.remark("langchain.no-start", f"{value['event']} of a message that did not begin")
+            if value["event"] in {"message-finish", "usage"}:
+                return
+        found = yield from replies.turn(scope, lane, message, model_name(about), facts)
+        if found is None:
+            self._decoder.remark("langchain.after-end", f"the message {value.get('id')!r} is over")
+            return
+        key, turn = found
+        yield from self._readers.setdefault(id(turn), Blocks(turn)).feed(value)
+        if turn.finished:
+            del self._readers[id(turn)]
+            yield from replies.end_turn(key, turn)
+
+    def _failed(self, value: Wire, scope: Hashable) -> Iterator[Any]:
+        """Take an error: of a run, which will end with it, or of a message."""
+        message = value.get("message")
+        error = {"type": "upstream", "message": joined(message if isinstance(message, str) else json_text(value))}
+        reply = self._decoder.replies.open.get(scope)
+        if reply is not None:
+            reply.error = error
+            yield self._decoder.replies.custom("error", {"data": value})
+        else:
+            yield from self._decoder.fail(error, value)
+
+    def _tool(self, lane: Hashable, value: Wire) -> Iterator[Any]:
+        """Take the blocks of a message of a tool. Its deltas are in its finish."""
+        call_id, texts = self._tools[lane]
+        content = value.get("content")
+        if value["event"] == "content-block-finish" and is_object(content):
+            texts.append(content["text"] if isinstance(content.get("text"), str) else json_text(content))
+        elif value["event"] == "message-finish":
+            del self._tools[lane]
+            if call_id is not None:
+                yield from self._decoder.tool_message({"type": "tool", "tool_call_id": call_id, "content": "".join(texts)})
+        elif value["event"] == "error":
+            yield self._decoder.replies.custom("error", {"data": value})
+
+
+def model_name(*places: Any) -> str:
+    """Find the name of the model."""
+    for place in places:
+        for name in ("ls_model_name", "model", "model_name") if is_object(place) else ():
+            if isinstance(place.get(name), str):
+                return place[name]
+    return ""

@@ -6,8 +6,8 @@ from typing import Any
 
 from eventfold.jsonvalue import is_array, is_object
 
-from .chunks import TYPES, message_of
-from .decoder import MODES
+from .chunks import message_of
+from .graph import MODES, item_of
 from .runs import RUN_EVENTS
 
 _METHODS = frozenset({"lifecycle", "messages", "tools", "values", "updates", "checkpoints", "custom", "tasks", "input.requested"})
@@ -18,39 +18,43 @@ _OWN = ("additional_kwargs", "response_metadata", "tool_call_chunks", "tool_call
 def recognise(value: Any) -> bool:
     """Tell whether a value is one of LangChain's streams, or one of its messages."""
     if is_array(value):
-        return _is_list(value)
+        return _is_graph(value)
     if not is_object(value):
         return False
-    event, kind = value.get("event"), value.get("type")
-    if isinstance(event, str) and event in RUN_EVENTS:
-        return isinstance(value.get("run_id"), str) and is_object(value.get("data"))
-    if event == "message-start":
-        return kind is None and isinstance(value.get("id"), str) and ("role" in value or "metadata" in value)
-    if isinstance(event, str) and event.startswith("content-block-"):
-        return kind is None and isinstance(value.get("index"), int) and any(is_object(value.get(key)) for key in ("content", "delta"))
-    if kind == "event":
+    if isinstance(value.get("event"), str):
+        return _is_event(value, value["event"])
+    if value.get("type") == "event":
         params = value.get("params")
         return value.get("method") in _METHODS and is_object(params) and is_array(params.get("namespace")) and "data" in params
     return _is_message(value)
 
 
+def _is_event(value: dict[str, Any], event: str) -> bool:
+    if event in RUN_EVENTS:
+        return isinstance(value.get("run_id"), str) and is_object(value.get("data"))
+    if event == "message-start":
+        return "type" not in value and isinstance(value.get("id"), str) and ("role" in value or "metadata" in value)
+    parts = (value.get("content"), value.get("delta"), value.get("content_block"))
+    return event.startswith("content-block-") and isinstance(value.get("index"), int) and any(is_object(part) for part in parts)
+
+
 def _is_message(value: Any) -> bool:
     message = message_of(value)
-    if message is None:
+    if message is None or not is_object(value):
         return False
     if set(value) == {"type", "data"} or value.get("lc") == 1:
         return True
-    return "role" not in value and value.get("type") in TYPES and any(name in message for name in _OWN)
+    return "role" not in value and any(name in message for name in _OWN)
 
 
-def _is_list(value: list[Any]) -> bool:
-    if len(value) == 3 and is_array(value[0]) and isinstance(value[1], str):
-        value = value[1:]
-    if len(value) != 2:
+def _is_graph(value: list[Any]) -> bool:
+    """Tell a mode with its payload: of messages with metadata, or of updates."""
+    item = item_of(value)
+    if item is None or item.mode not in MODES:
         return False
-    first, second = value
-    if is_object(first):
-        return _is_message(first) and is_object(second) and ("langgraph_node" in second or "langgraph_step" in second)
-    return (
-        isinstance(first, str) and first in MODES and (_is_list(second) if is_array(second) else first == "updates" and is_object(second))
-    )
+    pair = item.payload
+    if is_object(pair):
+        return item.mode == "updates"
+    metadata = pair[1] if is_array(pair) and len(pair) > 1 else None
+    known = is_object(metadata) and ("langgraph_node" in metadata or "langgraph_step" in metadata)
+    return item.mode.startswith("messages") and known and _is_message(pair[0])

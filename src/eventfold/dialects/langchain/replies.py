@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 from eventfold_models import structs
 
 from eventfold.dialects.run import Run, blocks_of
-from eventfold.jsonvalue import copy_json, is_object
+from eventfold.jsonvalue import copy_json, is_array, is_object
 
 from .chunks import is_empty
 from .turn import Turn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator
+    from collections.abc import Callable, Generator, Hashable, Iterator
 
     from eventfold.shape import Wire
 
@@ -108,7 +108,9 @@ class Replies:
         metadata = {"langchain": copy_json(facts)} if facts else None
         yield from reply.begin(name=name if isinstance(name, str) and name else role or "assistant", role=role, metadata=metadata)
 
-    def turn(self, scope: Hashable, lane: Hashable, message: Wire, model: str, facts: Wire) -> Iterator[Any]:
+    def turn(
+        self, scope: Hashable, lane: Hashable, message: Wire, model: str, facts: Wire
+    ) -> Generator[Any, None, tuple[Hashable, Turn] | None]:
         """Find the message of a chunk, or begin one. Returns None when it is over. Without a scope, each message is a reply."""
         message_id = message.get("id") if isinstance(message.get("id"), str) else None
         rank = _rank(message_id) if message_id else None
@@ -171,7 +173,7 @@ class Replies:
         reply = self._waiting.get(call_id)
         return None if reply is None else (reply, reply.key_of(call_id))
 
-    def result(self, call_id: Any, output: str | list[Wire], state: str, metadata: Wire | None) -> Iterator[Any]:
+    def result(self, call_id: Any, output: str | list[Wire], state: str, metadata: Wire | None) -> Generator[Any, None, bool]:
         """Give the result of a call. Returns whether there is such a call."""
         found = self.owner(call_id)
         if found is None:
@@ -189,6 +191,18 @@ class Replies:
         if not reply.parts[key].answered:
             yield from reply.close_result(key, output, state, metadata)
         return True
+
+    def ask(self, interrupts: Any) -> None:
+        """Note which calls a user is asked about."""
+        for interrupt in interrupts if is_array(interrupts) else [interrupts]:
+            payload = interrupt.get("value", interrupt.get("payload")) if is_object(interrupt) else None
+            requests = payload.get("action_requests") if is_object(payload) else payload
+            for request in requests if is_array(requests) else [requests]:
+                action = request.get("action_request", request) if is_object(request) else None
+                name = action.get("name", action.get("action")) if is_object(action) else None
+                for reply in self.open.values():
+                    waiting = [key for key in reply.waiting() if key not in reply.asked and reply.parts[key].name == name]
+                    reply.asked.update(waiting[:1])
 
     def current(self, scope: Hashable, lane: Hashable) -> Turn | None:
         """Give the message that is being written in a lane."""

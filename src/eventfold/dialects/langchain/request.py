@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from eventfold.dialects.translation import Said
 from eventfold.findings import Loss
 from eventfold.jsonvalue import copy_json, is_array, is_object
 
-from .content import CUSTOM_CALL, SERVED, SERVER_CALLS
+from .content import SERVED, SERVER_CALLS
+from .parts import arguments_of, bare, calls_of, extras_of, listed_calls, output_of_text, part_of, parts_of, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -35,7 +34,6 @@ STATE, UNANSWERED, ORPHAN, REPEATED = LOSSES
 #: What stands in place of a result that there is not.
 NOT_RUN = "The tool was not run."
 
-_MEDIA = {"image": "image", "audio": "audio", "video": "video"}
 _ROLES = {"user": "human", "system": "system"}
 
 
@@ -69,7 +67,7 @@ class _Writer:
         role = message["role"]
         if role in _ROLES:
             name = {} if message["name"] in {"user", "system"} else {"name": message["name"]}
-            self._put(_ROLES[role], {"content": _plain(_parts(message["content"])), "id": message["id"], **name})
+            self._put(_ROLES[role], {"content": plain(parts_of(message["content"])), "id": message["id"], **name})
         elif role == "assistant":
             self._assistant(message, place)
 
@@ -98,10 +96,9 @@ class _Writer:
         others = _others(facts)
         for count, (j, block) in enumerate((j, block) for j, block in blocks if block["type"] != "tool_result"):
             where = f"{place}/content/{j}"
-            for other in others.pop(count, ()):
-                content.append({"type": "non_standard", "value": copy_json(other)})
+            content += others.pop(count, [])
             if block["type"] != "tool_call":
-                content.extend(_part(block))
+                content.extend(part_of(block))
             elif _is_server(block):
                 content += self._served(block)
             else:
@@ -112,8 +109,8 @@ class _Writer:
                     self.losses.append(Loss(f"{where}/id", REPEATED))
                 taken.add(call_id)
                 calls.append((block, call_id, where))
-                content += _call(block, call_id)
-        content += [{"type": "non_standard", "value": copy_json(other)} for left in others.values() for other in left]
+                content += calls_of(block, call_id)
+        content += [other for left in others.values() for other in left]
         if not content:
             return
         self._put("ai", self._ai(message, content, facts, number))
@@ -126,16 +123,16 @@ class _Writer:
         response = dict(facts.get("response_metadata", {}))
         if isinstance(provider, str):
             response.setdefault("model_provider", provider)
-        plain = [block for block in content if block["type"] not in {"tool_call", "invalid_tool_call"}]
-        said = _plain(plain)
+        visible = [block for block in content if block["type"] not in {"tool_call", "invalid_tool_call"}]
+        said = plain(visible)
         if not isinstance(said, str) or any("extras" in block for block in content):
             response["output_version"] = "v1"
             said = content
         data: Wire = {
             "content": said,
             "id": facts.get("id") or (message["id"] if number == 0 else f"{message['id']}-{number}"),
-            "tool_calls": [call for block in content for call in _listed_call(block)],
-            "invalid_tool_calls": [_bare(block, "invalid_tool_call") for block in content if block["type"] == "invalid_tool_call"],
+            "tool_calls": [call for block in content for call in listed_calls(block)],
+            "invalid_tool_calls": [bare(block, "invalid_tool_call") for block in content if block["type"] == "invalid_tool_call"],
             "response_metadata": response,
             "additional_kwargs": copy_json(facts.get("additional_kwargs", {})),
         }
@@ -159,7 +156,7 @@ class _Writer:
         rest = _own(block.get("metadata"))
         output = block["output"]
         data: Wire = {
-            "content": output if isinstance(output, str) else _plain(_parts(output)),
+            "content": output if isinstance(output, str) else plain(parts_of(output)),
             "tool_call_id": call_id,
             "name": block["name"],
             "status": "success" if state == "success" else "error",
@@ -173,9 +170,9 @@ class _Writer:
         extra = {key: copy_json(item) for key, item in call["x_langchain"].items() if key not in {"type", "id"}}
         if kind in {"mcp_tool_use", "mcp_call"}:
             name, extra = "remote_mcp", {"tool_name": name, **extra}  # as LangChain calls it
-        arguments = _arguments(call["input"])
+        arguments = arguments_of(call["input"])
         given = {} if arguments is None else arguments
-        yield {"type": "server_tool_call", "id": call["id"], "name": name, "args": given, **_extras(extra)}
+        yield {"type": "server_tool_call", "id": call["id"], "name": name, "args": given, **extras_of(extra)}
         found = self._take(call["id"])
         if found is None:
             return
@@ -189,8 +186,8 @@ class _Writer:
         rest = copy_json(_own(block.get("metadata")))
         if "type" in rest:
             rest["block_type"] = rest.pop("type")
-        told = {"output": _output("".join(texts))} if any(texts) else {}
-        yield {"type": "server_tool_result", "tool_call_id": call["id"], "status": status, **told, **_extras(rest)}
+        told = {"output": output_of_text("".join(texts))} if any(texts) else {}
+        yield {"type": "server_tool_result", "tool_call_id": call["id"], "status": status, **told, **extras_of(rest)}
 
     def _take(self, call_id: str) -> tuple[Wire, str] | None:
         """Take the first result of a call that is left."""
@@ -202,7 +199,7 @@ class _Writer:
     def _hint(self, block: Wire) -> None:
         hint = block["hint"]
         source = block.get("source")
-        said = hint if isinstance(hint, str) else _plain(_parts(hint))
+        said = hint if isinstance(hint, str) else plain(parts_of(hint))
         self._put("human", {"content": said, "id": block["id"], **({"name": source} if source else {})})
 
     def _put(self, kind: str, data: Wire) -> None:
@@ -240,7 +237,7 @@ def _others(facts: Wire) -> dict[int, list[Any]]:
     listed = facts.get("blocks")
     for other in listed if is_array(listed) else ():
         if is_object(other) and isinstance(other.get("at"), int) and "block" in other:
-            found.setdefault(other["at"], []).append(other["block"])
+            found.setdefault(other["at"], []).append({"type": "non_standard", "value": copy_json(other["block"])})
     return found
 
 
@@ -258,120 +255,3 @@ def _is_server(block: Wire) -> bool:
 
 def _answers_server(result: Wire, segment: list[tuple[int, Wire]]) -> bool:
     return any(block["type"] == "tool_call" and block["id"] == result["id"] and _is_server(block) for _, block in segment)
-
-
-def _arguments(text: str) -> Wire | None:
-    """Read a call's arguments; None when they are no JSON object."""
-    if not text.strip():
-        return {}
-    try:
-        value = orjson.loads(text)
-    except ValueError:
-        return None
-    return value if is_object(value) else None
-
-
-def _call(block: Wire, call_id: str) -> Iterator[Wire]:
-    arguments, extra = _arguments(block["input"]), block.get("x_langchain")
-    # What OpenAI calls the id of a call's item is an extra in LangChain's own blocks.
-    named = {"item_id" if key == "id" else key: copy_json(item) for key, item in extra.items()} if is_object(extra) else {}
-    if "item_id" in named and arguments:
-        named["arguments"] = block["input"]  # as the model wrote them
-    extras = _extras(named)
-    if arguments is None:
-        error = "the arguments are no JSON object"
-        yield {"type": "invalid_tool_call", "id": call_id, "name": block["name"], "args": block["input"], "error": error, **extras}
-        return
-    if named.get("type") == CUSTOM_CALL:
-        item = {"id": named.pop("item_id")} if "item_id" in named else {}
-        given = arguments.get("__arg1", block["input"])  # LangChain's name for the text of such a call
-        named = {key: value for key, value in named.items() if key not in {"type", "arguments"}}
-        yield {
-            "type": "non_standard",
-            "value": {"type": CUSTOM_CALL, "call_id": call_id, "name": block["name"], "input": given, **item, **named},
-        }
-        return
-    yield {"type": "tool_call", "id": call_id, "name": block["name"], "args": arguments, **extras}
-
-
-def _listed_call(block: Wire) -> Iterator[Wire]:
-    """Give what stands of a part of the content in `tool_calls`."""
-    value = block.get("value")
-    if block["type"] == "tool_call":
-        yield _bare(block, "tool_call")
-    elif is_object(value) and value.get("type") == CUSTOM_CALL and "call_id" in value:
-        yield {"id": value["call_id"], "name": value.get("name"), "args": {"__arg1": value.get("input")}, "type": "tool_call"}
-
-
-def _bare(block: Wire, kind: str) -> Wire:
-    names = ("id", "name", "args") if kind == "tool_call" else ("id", "name", "args", "error")
-    return {**{name: copy_json(block[name]) for name in names}, "type": kind}
-
-
-def _parts(blocks: list[Wire]) -> list[Wire]:
-    """Write blocks as parts of the content."""
-    return [part for block in blocks for part in _part(block)]
-
-
-def _part(block: Wire) -> Iterator[Wire]:
-    extra = block.get("x_langchain")
-    extra = copy_json(extra) if is_object(extra) else {}
-    kind = block["type"]
-    if kind == "text" and extra.get("type") == "refusal":
-        del extra["type"]
-        yield {"type": "refusal", "refusal": block["text"], **_named(extra), **_extras(extra)}
-    elif kind == "text":
-        notes = [*_listed(extra.pop("annotations", None)), *_listed(extra.pop("citations", None))]
-        annotations = {"annotations": [_annotation(note) for note in notes]} if notes else {}
-        yield {"type": "text", "text": block["text"], **_named(extra), **annotations, **_extras(extra)}
-    elif kind == "thinking" and block.get("redacted_thinking_data") and not block["thinking"]:
-        yield {"type": "non_standard", "value": {"type": "redacted_thinking", "data": block["redacted_thinking_data"]}}
-    elif kind == "thinking":
-        if isinstance(block.get("signature"), str):
-            extra["signature"] = block["signature"]
-        said = {"reasoning": block["thinking"]} if block["thinking"] else {}
-        yield {"type": "reasoning", **said, **_named(extra), **_extras(extra)}
-    elif "source" in block:
-        source = block["source"]
-        media = _MEDIA.get(source["media_type"].partition("/")[0], "file")
-        where = {"url": source["url"]} if source["type"] == "url" else {"base64": source["data"]}
-        if block.get("name"):
-            extra["name"] = block["name"]
-        yield {"type": media, **where, "mime_type": source["media_type"], **_extras(extra)}
-
-
-def _named(extra: Wire) -> Wire:
-    """Take the fields out that LangChain's own blocks have beside `extras`."""
-    return {name: extra.pop(name) for name in ("id", "phase") if isinstance(extra.get(name), str)}
-
-
-def _annotation(note: Any) -> Wire:
-    """Write a provider's citation so that it comes back to it as it is."""
-    known = is_object(note) and note.get("type") in {"citation", "non_standard_annotation"}
-    return copy_json(note) if known else {"type": "non_standard_annotation", "value": copy_json(note)}
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if is_array(value) else []
-
-
-def _output(text: str) -> Any:
-    """Read the output of a provider's tool, which stands as JSON text in ours."""
-    try:
-        value = orjson.loads(text)
-    except ValueError:
-        return text
-    return value if is_object(value) or is_array(value) else text
-
-
-def _extras(extra: Wire) -> Wire:
-    return {"extras": extra} if extra else {}
-
-
-def _plain(parts: list[Wire]) -> str | list[Wire]:
-    """Write text alone as a string."""
-    if not parts:
-        return ""
-    if len(parts) == 1 and set(parts[0]) == {"type", "text"}:
-        return parts[0]["text"]
-    return parts

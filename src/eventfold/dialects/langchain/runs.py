@@ -15,7 +15,7 @@ from eventfold.jsonvalue import copy_json, is_array, is_object
 from .chunks import chunk, message_of
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator
+    from collections.abc import Iterator
 
     from eventfold.shape import Wire
 
@@ -37,7 +37,7 @@ def runs(decoder: LangChainDecoder, value: Wire) -> Iterator[Any]:
     data = data if is_object(data) else {}
     _, kind, what = name.replace("chat_model", "chatmodel").split("_", 2)
     if kind in {"chatmodel", "llm"} and what != "error":
-        yield from _model(decoder, ("v2", root), value, data, what)
+        yield from _model(decoder, root, value, data, what)
     elif name in {"on_tool_end", "on_tool_error"}:
         yield from _tool(decoder, value, data, what)
     else:
@@ -49,20 +49,20 @@ def runs(decoder: LangChainDecoder, value: Wire) -> Iterator[Any]:
         yield from decoder.replies.reply(("v2", root), root, facts={})
         decoder.replies.open["v2", root].marked = True
     elif reply is not None and what == "end":
-        yield from decoder.replies.close(("v2", root), *(("error", reply.error) if reply.error else ()))
+        yield from decoder.replies.close(("v2", root))
     elif reply is not None and what == "error":
         said = data.get("error")
         message = joined(said if isinstance(said, str) else json_text(said))
         yield from decoder.replies.close(("v2", root), "error", {"type": "upstream", "message": message})
 
 
-def _model(decoder: LangChainDecoder, scope: Hashable, value: Wire, data: Wire, what: str) -> Iterator[Any]:
+def _model(decoder: LangChainDecoder, root: str, value: Wire, data: Wire, what: str) -> Iterator[Any]:
     """Take an event of a model's run."""
-    replies, run_id = decoder.replies, value["run_id"]
+    replies, run_id, scope = decoder.replies, value["run_id"], ("v2", root)
     metadata = value.get("metadata")
     metadata = metadata if is_object(metadata) else {}
     about = {"ls_provider": metadata["ls_provider"]} if isinstance(metadata.get("ls_provider"), str) else {}
-    yield from replies.reply(scope, str(scope[1]) if isinstance(scope, tuple) else "", facts=about)
+    yield from replies.reply(scope, root, facts=about)
     reply = replies.open[scope]
     model = metadata.get("ls_model_name")
     if run_id not in reply.turns:

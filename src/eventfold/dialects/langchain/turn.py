@@ -11,19 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 from eventfold_models import structs
 
-from eventfold.dialects.run import base64_document, count_of, data_url, json_text
-from eventfold.jsonvalue import copy_json, is_array, is_object
+from eventfold.dialects.run import base64_document, data_url, json_text
+from eventfold.jsonvalue import copy_json, is_object
 
 from .calls import Calls
+from .fields import DATA_FIELDS, MEDIA_TYPES, SERVER_FIELDS, index_of, merged, without
+from .usage import merged_usage, reading, tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator
+    from collections.abc import Callable, Generator, Hashable, Iterator
 
     from eventfold.dialects.run import Run
     from eventfold.shape import Wire
-
-#: Media types of blocks that name none.
-MEDIA_TYPES = {"image": "image/png", "audio": "audio/wav", "video": "video/mp4", "file": "application/octet-stream"}
 
 
 class Turn:
@@ -40,8 +39,9 @@ class Turn:
         self.said = False  #: whether there was content
         self._place = place
         self.remark = remark
-        self._plain: Hashable = None  #: the open block that has no index
+        self._plain: tuple[str, Hashable] | None = None  #: kind and key of the block that is open and has no index
         self._extras: dict[Hashable, Wire] = {}
+        self._keys: list[Hashable] = []  #: of its blocks, but for calls
         self._others: dict[Hashable, Wire] = {}  #: parts of the content that have no block, by index
         self._texts: dict[Hashable, list[str]] = {}
 
@@ -100,11 +100,12 @@ class Turn:
                 return
             content = {"data": said}
         key = (self._place, "data", len(self.run.parts))
+        self._keys.append(key)
         name = item.get("name") or item.get("filename")
         yield from self.run.open("data", key, media_type=known, name=name if isinstance(name, str) else None)
         yield from self.run.data(key, known, **content)
         if rest := without(item, DATA_FIELDS):
-            self.run.extra(key, x_langchain=rest)
+            self.run.note(key, {"x_langchain": rest})
         yield from self.run.close(key)
 
     def other(self, item: Any) -> Iterator[Any]:
@@ -116,7 +117,7 @@ class Turn:
             known["block"] = merged(known["block"], {key: part for key, part in item.items() if key != "index"})
         else:
             block = {key: copy_json(part) for key, part in item.items() if key != "index"} if is_object(item) else copy_json(item)
-            known = {"at": sum(isinstance(key, tuple) and key[0] == self._place for key in self.run.parts), "block": block}
+            known = {"at": len(self._keys) + len(list(self.calls)), "block": block}
             self.facts.setdefault("blocks", []).append(known)
             if index is not None and is_object(block):
                 self._others[index] = known
@@ -165,36 +166,24 @@ class Turn:
         if is_object(usage):
             self.usage = merged_usage({}, usage, self.usage)
 
-    def tokens(self) -> Wire:
-        """Give the usage as fields of the end of a model call."""
-        details = self.usage.get("input_token_details")
-        details = details if is_object(details) else {}
-        named = {
-            "input_tokens": self.usage.get("input_tokens"),
-            "output_tokens": self.usage.get("output_tokens"),
-            "cache_input_tokens": details.get("cache_read"),
-            "cache_creation_input_tokens": details.get("cache_creation"),
-        }
-        return {name: count for name, value in named.items() if (count := count_of(value)) is not None}
-
     def break_off(self) -> Iterator[Any]:
         """Close the block that has no index: something else begins."""
-        key, self._plain = self._plain, None
-        if key is not None:
-            yield from self.run.close(key)
+        plain, self._plain = self._plain, None
+        if plain is not None:
+            yield from self.run.close(plain[1])
 
     def finish(self, *, interrupted: bool = False) -> Iterator[Any]:
         """End the message: its blocks, its calls, its model call."""
         if self.finished:
             return
         self.finished = True
-        for key in [key for key, part in self.run.parts.items() if isinstance(key, tuple) and key[0] == self._place and part.open]:
-            if self.run.parts[key].kind != "tool_call":
+        for key in self._keys:
+            if self.run.is_open(key):
                 yield from self.run.close(key)
         for call in self.calls:
             yield from self.calls.end(call)
         facts = self.summary()
-        yield from self.run.end_call(self.tokens(), {"langchain": facts} if facts else None, interrupted=interrupted)
+        yield from self.run.end_call(tokens(self.usage), {"langchain": facts} if facts else None, interrupted=interrupted)
 
     def summary(self) -> Wire:
         """Give what the message holds besides its content."""
@@ -205,21 +194,18 @@ class Turn:
             facts["usage_metadata"] = copy_json(self.usage)
         return facts
 
-    def _key(self, kind: str, index: Hashable) -> Iterator[Any]:
+    def _key(self, kind: str, index: Hashable) -> Generator[Any, None, Hashable]:
         """Give the key of a block, and close what it breaks off."""
-        if index is not None:
-            key = (self._place, kind, index)
-            if not self.run.is_open(key):
-                yield from self.break_off()
-                yield from self.calls.settle()
-            return key
-        plain = self._plain
-        if isinstance(plain, tuple) and plain[1] == kind and self.run.is_open(plain):
-            return plain
-        yield from self.break_off()
-        yield from self.calls.settle()
-        self._plain = (self._place, kind, ("", len(self.run.parts)))
-        return self._plain
+        if index is None and self._plain is not None and self._plain[0] == kind:
+            return self._plain[1]
+        key: Hashable = (self._place, kind, index if index is not None else ("", len(self.run.parts)))
+        if not self.run.is_open(key):
+            yield from self.break_off()
+            yield from self.calls.settle()
+            self._keys.append(key)
+        if index is None:
+            self._plain = kind, key
+        return key
 
     def _note(self, key: Hashable, extra: Wire | None, named: Wire) -> None:
         known = self._extras.setdefault(key, {})
@@ -228,66 +214,7 @@ class Turn:
             fields["x_langchain"] = extra
         if fields:
             self._extras[key] = merged(known, fields)
-            self.run.extra(key, **copy_json(self._extras[key]))
-
-
-#: Fields of content that a data block holds under names of its own.
-DATA_FIELDS = frozenset({"type", "index", "base64", "data", "url", "mime_type", "source_type", "name", "filename", "source", "result"})
-#: Fields of a provider's call that a call has names for.
-SERVER_FIELDS = frozenset({"id", "name", "args", "input", "partial_json", "index"})
-
-
-def index_of(item: Wire) -> Hashable:
-    """Give the index of a part of the content; None when it has none."""
-    index = item.get("index")
-    return index if isinstance(index, int | str) else None
-
-
-def without(item: Wire, known: frozenset[str] | set[str]) -> Wire:
-    """Give the fields that are not known, and not null; `extras` stand among them."""
-    rest = {key: copy_json(value) for key, value in item.items() if key not in known and value is not None and key != "extras"}
-    extras = item.get("extras")
-    return {**rest, **copy_json(extras)} if is_object(extras) else rest
-
-
-def merged(left: Wire, right: Wire) -> Wire:
-    """Put fields together that came in pieces: text and lists go on, ids and what is equal stays."""
-    result = dict(left)
-    for key, value in right.items():
-        known = result.get(key)
-        if known is None:
-            result[key] = copy_json(value)
-        elif is_object(known) and is_object(value):
-            result[key] = merged(known, value)
-        elif is_array(known) and is_array(value):
-            result[key] = [*known, *copy_json(value)]
-        elif isinstance(known, str) and isinstance(value, str):
-            result[key] = known if key in {"id", "type"} or known == value else known + value
-        elif value is not None:
-            result[key] = copy_json(value)
-    return result
-
-
-def reading(known: Wire, usage: Wire) -> bool:
-    """Tell usage of the whole call from usage that adds up: it is nowhere smaller, and counts the input again."""
-    before = [count_of(known.get(name)) or 0 for name in ("input_tokens", "output_tokens")]
-    after = [count_of(usage.get(name)) or 0 for name in ("input_tokens", "output_tokens")]
-    return before[0] > 0 and after[0] >= before[0] and after[1] >= before[1]
-
-
-def merged_usage(left: Wire, right: Wire, fallback: Wire | None = None) -> Wire:
-    """Add usage up, details and all; `fallback` gives what neither has."""
-    result = copy_json({**(fallback or {}), **left})
-    for key, value in right.items():
-        known = left.get(key)
-        if is_object(value):
-            before = result.get(key)
-            result[key] = merged_usage(known if is_object(known) else {}, value, before if is_object(before) else {})
-        elif count_of(value) is not None:
-            result[key] = value + (count_of(known) or 0)
-        elif value is not None:
-            result[key] = copy_json(value)
-    return result
+            self.run.note(key, copy_json(self._extras[key]))
 
 
 def text_of_output(output: Any) -> str:
