@@ -70,7 +70,7 @@ def model(path: Path) -> Any:
     from langchain_anthropic import ChatAnthropic  # noqa: PLC0415
 
     made = ChatAnthropic(model="m", api_key="k", max_retries=0)  # pyright: ignore[reportCallIssue,reportArgumentType] its aliases
-    made.__dict__["_client"] = anthropic.Anthropic(api_key="k", max_retries=0, http_client=client)
+    vars(made)["_client"] = anthropic.Anthropic(api_key="k", max_retries=0, http_client=client)
     return made
 
 
@@ -172,7 +172,7 @@ def usage_of(message: AIMessage | None) -> tuple[int, int, int, int] | None:
     usage: Any = message.usage_metadata if message is not None else None
     if not usage:
         return None
-    details = usage.get("input_token_details") or {}
+    details: Any = usage.get("input_token_details") or {}
     return usage["input_tokens"], usage["output_tokens"], details.get("cache_read") or 0, details.get("cache_creation") or 0
 
 
