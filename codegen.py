@@ -469,6 +469,7 @@ def write_readme(contract: Schema, lifecycle: Schema, rules: Schema, out: Path) 
 
 def write_between(marks: tuple[str, str], rows: list[str], page: Path, out: Path) -> None:
     """Write a page of ours with rows between its marks."""
+    need((ROOT / page).exists(), f"{page} is missing")
     text = (ROOT / page).read_text("utf-8")
     start, end = marks
     need(start in text and end in text, f"{page} must hold the marks {start.strip()} and {end.strip()}")

@@ -8,6 +8,8 @@ import sys
 from eventfold_models.tables import WIRE_VERSION
 from support import ROOT
 
+from eventfold.dialects import NAMES
+
 README = (ROOT / "README.md").read_text("utf-8")
 
 
@@ -46,6 +48,12 @@ def test_the_harness_to_copy_is_the_one_that_is_tested() -> None:
     """The harness in the text is tests/harnesses/python/harness.py, which test_fuzz.py runs."""
     shown = README.split("<!-- harness -->\n```python\n")[1].split("```\n<!-- /harness -->")[0]
     assert shown == (ROOT / "tests/harnesses/python/harness.py").read_text("utf-8")
+
+
+def test_every_dialect_is_named_with_its_page() -> None:
+    """The table of dialects holds those that there are, in their order."""
+    shown = README.split("| dialect | speaks |\n|---|---|\n")[1].split("\n\n")[0].splitlines()
+    assert [line.split("|")[1].strip() for line in shown] == [f"[{n}](src/eventfold/dialects/{n}.md)" for n in NAMES if n != "eventfold"]
 
 
 def test_versions_are_those_of_the_schemas() -> None:
