@@ -29,7 +29,7 @@ from eventfold.dialects.agui import BOTH, CARRIED, DIALECT, IN, KEPT, OUT
 from eventfold.dialects.agui import shapes as agui_shapes
 from eventfold.dialects.translation import UNFIT, Unfit
 from eventfold.fuzz.breaking import broken_streams
-from eventfold.fuzz.strategies import messages, streams
+from eventfold.fuzz.strategies import messages, replies, streams
 from eventfold.jsonvalue import is_object
 from eventfold.models import MSG
 from eventfold.shape import wire_of
@@ -134,6 +134,33 @@ def test_broken_streams_go_out_in_order(judge: Judge, stream: list[Wire]) -> Non
     assert (verdict["error"], verdict["problems"]) == (None, [])
     assert not out or verdict["accepted"][-1] in {"RUN_FINISHED", "RUN_ERROR"}
     assert folded(decoded(DIALECT, out)[0]) == folded(events)
+
+
+@given(replies(), st.data())
+def test_a_run_ends_as_its_reply_does(reply: list[Wire], data: st.DataObject) -> None:
+    """Only what completed is a success, what waits says for what, and a stream that stops elsewhere is an error."""
+    events = reply[: data.draw(st.integers(1, len(reply)))]
+    (message,) = folded(events)
+    last = encoded(DIALECT, events)[0][-1]
+    calls = [block for block in message["content"] if block["type"] == "tool_call"]
+    waiting = [block for block in calls if block["state"] in {"asking", "submitted"}]
+    reason = message.get("finished_reason")
+    outcome = last.get("outcome", {})
+    if reason == "error" or (reason is None and not waiting):
+        assert last["type"] == "RUN_ERROR"
+        assert last["message"]
+    elif reason is not None:
+        assert outcome == {"type": "cancelled" if reason in {"interrupted", "exceed_max_iters"} else "success"}
+    elif any(block["state"] == "asking" for block in waiting):
+        asked = [interrupt["metadata"]["eventfold"]["tool_call"] for interrupt in outcome["interrupts"]]
+        assert sorted(asked, key=_id) == sorted(waiting, key=_id)
+    else:
+        assert outcome["type"] == "success"
+        assert len(outcome["pendingToolCallIds"]) == len(waiting)
+
+
+def _id(block: Wire) -> str:
+    return block["id"]
 
 
 @given(streams(most=1, redelivered=True))

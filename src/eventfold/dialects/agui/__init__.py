@@ -22,34 +22,34 @@ from . import chunks, decoder, lanes, verify
 from .calls import MERGED
 from .encoder import AguiEncoder
 from .messages import read_messages, write_messages
-from .shapes import EVENTS, RETIRED
+from .shapes import EVENTS, RETIRED, Type
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 #: Our class -> the AG-UI event that carries it, both ways.
 BOTH: dict[type[Any], tuple[str, ...]] = {
-    structs.ReplyStartEvent: ("RUN_STARTED", "SUBAGENT_STARTED"),
-    structs.ReplyEndEvent: ("RUN_FINISHED", "RUN_ERROR", "SUBAGENT_FINISHED", "SUBAGENT_ERROR"),
-    structs.TextBlockStartEvent: ("TEXT_MESSAGE_START",),
-    structs.TextBlockDeltaEvent: ("TEXT_MESSAGE_CONTENT",),
-    structs.TextBlockEndEvent: ("TEXT_MESSAGE_END",),
-    structs.ThinkingBlockStartEvent: ("REASONING_MESSAGE_START",),
-    structs.ThinkingBlockDeltaEvent: ("REASONING_MESSAGE_CONTENT",),
-    structs.ThinkingBlockEndEvent: ("REASONING_MESSAGE_END",),
-    structs.ToolCallStartEvent: ("TOOL_CALL_START",),
-    structs.ToolCallDeltaEvent: ("TOOL_CALL_ARGS",),
-    structs.ToolCallEndEvent: ("TOOL_CALL_END",),
-    structs.ToolResultEndEvent: ("TOOL_CALL_RESULT",),
-    structs.CustomEvent: ("CUSTOM",),
+    structs.ReplyStartEvent: (Type.RUN_STARTED, Type.SUBAGENT_STARTED),
+    structs.ReplyEndEvent: (Type.RUN_FINISHED, Type.RUN_ERROR, Type.SUBAGENT_FINISHED, Type.SUBAGENT_ERROR),
+    structs.TextBlockStartEvent: (Type.TEXT_MESSAGE_START,),
+    structs.TextBlockDeltaEvent: (Type.TEXT_MESSAGE_CONTENT,),
+    structs.TextBlockEndEvent: (Type.TEXT_MESSAGE_END,),
+    structs.ThinkingBlockStartEvent: (Type.REASONING_MESSAGE_START,),
+    structs.ThinkingBlockDeltaEvent: (Type.REASONING_MESSAGE_CONTENT,),
+    structs.ThinkingBlockEndEvent: (Type.REASONING_MESSAGE_END,),
+    structs.ToolCallStartEvent: (Type.TOOL_CALL_START,),
+    structs.ToolCallDeltaEvent: (Type.TOOL_CALL_ARGS,),
+    structs.ToolCallEndEvent: (Type.TOOL_CALL_END,),
+    structs.ToolResultEndEvent: (Type.TOOL_CALL_RESULT,),
+    structs.CustomEvent: (Type.CUSTOM,),
 }
 #: Our class -> the AG-UI event that carries it; what others send in it is read as the next table says.
 OUT: dict[type[Any], tuple[str, ...]] = {
-    structs.ModelCallStartEvent: ("STEP_STARTED",),
-    structs.ModelCallEndEvent: ("STEP_FINISHED",),
-    structs.DataBlockStartEvent: ("ACTIVITY_SNAPSHOT",),
-    structs.DataBlockEndEvent: ("ACTIVITY_SNAPSHOT",),
-    structs.HintBlockEvent: ("ACTIVITY_SNAPSHOT",),
+    structs.ModelCallStartEvent: (Type.STEP_STARTED,),
+    structs.ModelCallEndEvent: (Type.STEP_FINISHED,),
+    structs.DataBlockStartEvent: (Type.ACTIVITY_SNAPSHOT,),
+    structs.DataBlockEndEvent: (Type.ACTIVITY_SNAPSHOT,),
+    structs.HintBlockEvent: (Type.ACTIVITY_SNAPSHOT,),
 }
 #: Our classes that AG-UI has no event for. They go out whole, as CUSTOM `eventfold.<TYPE>`.
 CARRIED: tuple[type[Any], ...] = (
@@ -69,21 +69,21 @@ CARRIED: tuple[type[Any], ...] = (
 )
 #: AG-UI event -> what else it means when others send it.
 IN: dict[str, tuple[type[Any], ...]] = {
-    "RUN_STARTED": (structs.UserConfirmResultEvent, structs.ExternalExecutionResultEvent),
-    "RUN_FINISHED": (
+    Type.RUN_STARTED: (structs.UserConfirmResultEvent, structs.ExternalExecutionResultEvent),
+    Type.RUN_FINISHED: (
         structs.ModelCallStartEvent,
         structs.ModelCallEndEvent,
         structs.RequireUserConfirmEvent,
         structs.RequireExternalExecutionEvent,
     ),
-    "RUN_ERROR": (structs.ModelCallStartEvent, structs.ModelCallEndEvent),
-    "SUBAGENT_FINISHED": (structs.RequireExternalExecutionEvent,),
-    "TEXT_MESSAGE_END": (structs.HintBlockEvent,),
-    "TEXT_MESSAGE_CHUNK": (structs.TextBlockStartEvent, structs.TextBlockDeltaEvent),
-    "TOOL_CALL_CHUNK": (structs.ToolCallStartEvent, structs.ToolCallDeltaEvent),
-    "REASONING_MESSAGE_CHUNK": (structs.ThinkingBlockStartEvent, structs.ThinkingBlockDeltaEvent),
-    "TOOL_CALL_RESULT": (structs.ToolResultStartEvent, structs.ToolResultTextDeltaEvent, structs.ToolResultDataDeltaEvent),
-    "MESSAGES_SNAPSHOT": (
+    Type.RUN_ERROR: (structs.ModelCallStartEvent, structs.ModelCallEndEvent),
+    Type.SUBAGENT_FINISHED: (structs.RequireExternalExecutionEvent,),
+    Type.TEXT_MESSAGE_END: (structs.HintBlockEvent,),
+    Type.TEXT_MESSAGE_CHUNK: (structs.TextBlockStartEvent, structs.TextBlockDeltaEvent),
+    Type.TOOL_CALL_CHUNK: (structs.ToolCallStartEvent, structs.ToolCallDeltaEvent),
+    Type.REASONING_MESSAGE_CHUNK: (structs.ThinkingBlockStartEvent, structs.ThinkingBlockDeltaEvent),
+    Type.TOOL_CALL_RESULT: (structs.ToolResultStartEvent, structs.ToolResultTextDeltaEvent, structs.ToolResultDataDeltaEvent),
+    Type.MESSAGES_SNAPSHOT: (
         structs.TextBlockStartEvent,
         structs.TextBlockDeltaEvent,
         structs.TextBlockEndEvent,
@@ -98,37 +98,37 @@ IN: dict[str, tuple[type[Any], ...]] = {
 }
 #: AG-UI events that are kept whole, as CUSTOM `agui.<TYPE>`, when others send them.
 KEPT = (
-    "STEP_STARTED",
-    "STEP_FINISHED",
-    "STATE_SNAPSHOT",
-    "STATE_DELTA",
-    "MESSAGES_SNAPSHOT",
-    "ACTIVITY_SNAPSHOT",
-    "ACTIVITY_DELTA",
-    "RAW",
-    "REASONING_START",
-    "REASONING_END",
+    Type.STEP_STARTED,
+    Type.STEP_FINISHED,
+    Type.STATE_SNAPSHOT,
+    Type.STATE_DELTA,
+    Type.MESSAGES_SNAPSHOT,
+    Type.ACTIVITY_SNAPSHOT,
+    Type.ACTIVITY_DELTA,
+    Type.RAW,
+    Type.REASONING_START,
+    Type.REASONING_END,
 )
-_NOTES = {
-    "SUBAGENT_STARTED": "a reply that begins while another one is busy",
-    "SUBAGENT_FINISHED": "its end",
-    "SUBAGENT_ERROR": "its end with an error, or interrupted",
-    "RUN_ERROR": "finished_reason error",
-    "STEP_STARTED": "stepName is unique; the model's name is in the metadata",
-    "TOOL_CALL_RESULT": "its START and deltas go before it, carried",
-    "ACTIVITY_SNAPSHOT": "activityType eventfold.data or eventfold.hint, the block is the content",
+_NOTES: dict[str, str] = {
+    Type.SUBAGENT_STARTED: "a reply that begins while another one is busy",
+    Type.SUBAGENT_FINISHED: "its end",
+    Type.SUBAGENT_ERROR: "its end with an error, or interrupted",
+    Type.RUN_ERROR: "finished_reason error",
+    Type.STEP_STARTED: "stepName is unique; the model's name is in the metadata",
+    Type.TOOL_CALL_RESULT: "its START and deltas go before it, carried",
+    Type.ACTIVITY_SNAPSHOT: "activityType eventfold.data or eventfold.hint, the block is the content",
 }
 
 MAPPING = (
     *(Row(ours.__name__, theirs, "both", _NOTES.get(theirs, "")) for ours, names in BOTH.items() for theirs in names),
     *(Row(ours.__name__, theirs, "out", _NOTES.get(theirs, "")) for ours, names in OUT.items() for theirs in names),
-    *(Row(ours.__name__, "CUSTOM", "both", f"name eventfold.{ours.__struct_config__.tag}, the event is the value") for ours in CARRIED),
+    *(Row(ours.__name__, Type.CUSTOM, "both", f"name eventfold.{ours.__struct_config__.tag}, the event is the value") for ours in CARRIED),
     *(Row(ours.__name__, theirs, "in", "of others") for theirs, classes in IN.items() for ours in classes),
     *(Row("CustomEvent", theirs, "in", f"of others; name agui.{theirs}, the event is the value") for theirs in KEPT),
-    Row("CustomEvent", "REASONING_ENCRYPTED_VALUE", "in", "of others; or `signature` in the extra of the END that follows"),
-    Row("ThinkingBlock.signature, ToolCallBlock.signature", "REASONING_ENCRYPTED_VALUE", "both"),
+    Row("CustomEvent", Type.REASONING_ENCRYPTED_VALUE, "in", "of others; or `signature` in the extra of the END that follows"),
+    Row("ThinkingBlock.signature, ToolCallBlock.signature", Type.REASONING_ENCRYPTED_VALUE, "both"),
     Row("CustomEvent", "anything else", "in", "name agui.<type>, the event is the value"),
-    Row("any event where it is out of order", "CUSTOM", "both", "name eventfold.<TYPE>, the event is the value"),
+    Row("any event where it is out of order", Type.CUSTOM, "both", "name eventfold.<TYPE>, the event is the value"),
     Row("Msg.structured_output", "RUN_FINISHED.result", "both", "in: if it is an object"),
     Row("Msg.usage", "RUN_FINISHED.usage", "both", "out: the sum of each model"),
     Row("finished_reason interrupted, exceed_max_iters", "RUN_FINISHED.outcome cancelled", "both", "in: interrupted"),
@@ -213,7 +213,7 @@ def recognise(value: Any) -> bool:
     kind = value.get("type")
     if not isinstance(kind, str) or "created_at" in value:
         return _is_message(value)
-    return (kind in EVENTS and kind != "CUSTOM" and EVENTS[kind].required.keys() <= value.keys()) or kind in RETIRED
+    return (kind in EVENTS and kind != Type.CUSTOM and EVENTS[kind].required.keys() <= value.keys()) or kind in RETIRED
 
 
 def _is_message(value: Any) -> bool:

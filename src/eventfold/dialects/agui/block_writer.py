@@ -17,6 +17,7 @@ from eventfold.table import CALL_KIND, MACHINES, PLAN_OF
 
 from .endings import Endings
 from .runs import Item, Speaker, own_event
+from .shapes import Type
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,9 +31,9 @@ SIGNATURE = "signature"
 
 #: What each kind of block is opened, continued and closed by, and the field with its id.
 TRIADS = {
-    TEXT: ("TEXT_MESSAGE_START", "TEXT_MESSAGE_CONTENT", "TEXT_MESSAGE_END", "messageId"),
-    THINKING: ("REASONING_MESSAGE_START", "REASONING_MESSAGE_CONTENT", "REASONING_MESSAGE_END", "messageId"),
-    CALL_KIND: ("TOOL_CALL_START", "TOOL_CALL_ARGS", "TOOL_CALL_END", "toolCallId"),
+    TEXT: (Type.TEXT_MESSAGE_START, Type.TEXT_MESSAGE_CONTENT, Type.TEXT_MESSAGE_END, "messageId"),
+    THINKING: (Type.REASONING_MESSAGE_START, Type.REASONING_MESSAGE_CONTENT, Type.REASONING_MESSAGE_END, "messageId"),
+    CALL_KIND: (Type.TOOL_CALL_START, Type.TOOL_CALL_ARGS, Type.TOOL_CALL_END, "toolCallId"),
 }
 
 
@@ -47,13 +48,13 @@ class BlockWriter(Endings):
             # The value has to be there, so that null stands for none.
             given: Any = event.value
             value = copy_json(given) if is_object(given) else None
-            yield {**self.say(speaker, "CUSTOM", event.created_at, own, name=event.name), "value": value}
+            yield {**self.say(speaker, Type.CUSTOM, event.created_at, own, name=event.name), "value": value}
             return
         if speaker is not None and speaker.end is None and PLAN_OF[type(event)].steps:
             yield from self.resume(speaker)
         yield from self.shelter()
         fields = own_event(event)
-        yield self.say(speaker, "CUSTOM", event.created_at, {"carries": True}, name=f"{NAMESPACE}.{fields['type']}", value=fields)
+        yield self.say(speaker, Type.CUSTOM, event.created_at, {"carries": True}, name=f"{NAMESPACE}.{fields['type']}", value=fields)
 
     # --- blocks that grow -------------------------------------------------------------------
 
@@ -62,7 +63,7 @@ class BlockWriter(Endings):
         if not item.open:
             item.open = True
             if item.kind == THINKING:
-                yield self.say(speaker, "REASONING_START", None, {"copy": True}, messageId=item.id)
+                yield self.say(speaker, Type.REASONING_START, None, {"copy": True}, messageId=item.id)
             start, *_, key = TRIADS[item.kind]
             yield self.say(speaker, start, None, {"copy": True}, **{key: item.id}, **item.head)
 
@@ -72,7 +73,7 @@ class BlockWriter(Endings):
         *_, end, key = TRIADS[item.kind]
         yield self.say(speaker, end, at, own, **{key: item.id})
         if item.kind == THINKING:
-            yield self.say(speaker, "REASONING_END", at, {"copy": True}, messageId=item.id)
+            yield self.say(speaker, Type.REASONING_END, at, {"copy": True}, messageId=item.id)
 
     def close_items(self, speaker: Speaker) -> Iterator[Wire]:
         """Close what is open of a reply."""
@@ -83,7 +84,7 @@ class BlockWriter(Endings):
             elif item.open:
                 yield from self.close(speaker, item, None, {"copy": True})
         for name, _ in speaker.steps:
-            yield self.say(speaker, "STEP_FINISHED", None, {"copy": True}, stepName=name)
+            yield self.say(speaker, Type.STEP_FINISHED, None, {"copy": True}, stepName=name)
         speaker.steps.clear()
 
     def start_text(self, speaker: Speaker, event: Any, _before: str) -> Iterator[Wire]:
@@ -92,7 +93,7 @@ class BlockWriter(Endings):
         head = {"role": speaker.role if kind == TEXT else "reasoning"}
         item = speaker.items[kind, event.block_id] = Item(kind, self.take("message", event.block_id), event.block_id, head)
         if kind == THINKING:
-            yield self.say(speaker, "REASONING_START", event.created_at, {"copy": True}, messageId=item.id)
+            yield self.say(speaker, Type.REASONING_START, event.created_at, {"copy": True}, messageId=item.id)
         else:
             speaker.places[len(self.reply(speaker).draft.content) - 1] = item.id
         start, *_ = TRIADS[kind]
@@ -122,13 +123,15 @@ class BlockWriter(Endings):
         yield from self.open(speaker, item)
         text: str = getattr(event, "text", None) or ""
         if len(text) > len(before) and text.startswith(before):
-            yield self.say(speaker, "TEXT_MESSAGE_CONTENT", event.created_at, {"copy": True}, messageId=item.id, delta=text[len(before) :])
+            yield self.say(
+                speaker, Type.TEXT_MESSAGE_CONTENT, event.created_at, {"copy": True}, messageId=item.id, delta=text[len(before) :]
+            )
         block = self.reply(speaker).instances[kind][key].draft.snapshot()
         signature = block.get(SIGNATURE)
         if isinstance(signature, str):
             subtype = "tool-call" if kind == CALL_KIND else "message"
             fields = {"subtype": subtype, "entityId": item.id, "encryptedValue": signature}
-            yield self.say(speaker, "REASONING_ENCRYPTED_VALUE", event.created_at, {"copy": True}, **fields)
+            yield self.say(speaker, Type.REASONING_ENCRYPTED_VALUE, event.created_at, {"copy": True}, **fields)
         own: Wire = {"event": own_event(event), "created_at": block["created_at"]}
         yield from self.close(speaker, item, event.created_at, own)
 
@@ -136,7 +139,7 @@ class BlockWriter(Endings):
 
     def _activity(self, speaker: Speaker, item: Item, block: Wire, at: str | None, own: Wire) -> Wire:
         fields = {"messageId": item.id, "activityType": f"{NAMESPACE}.{item.kind}", "content": block}
-        return self.say(speaker, "ACTIVITY_SNAPSHOT", at, own, **fields)
+        return self.say(speaker, Type.ACTIVITY_SNAPSHOT, at, own, **fields)
 
     def data(self, speaker: Speaker, event: Any, _before: str) -> Iterator[Wire]:
         """Show a data block as it stands."""
@@ -168,7 +171,7 @@ class BlockWriter(Endings):
         """Begin a step for a model call."""
         name = self.take("step", "model_call")
         speaker.steps.append((name, event.model_name))
-        yield self.say(speaker, "STEP_STARTED", event.created_at, {"event": own_event(event)}, stepName=name)
+        yield self.say(speaker, Type.STEP_STARTED, event.created_at, {"event": own_event(event)}, stepName=name)
 
     def model_answered(self, speaker: Speaker, event: Any, _before: str) -> Iterator[Wire]:
         """End the oldest step, and count its tokens."""
@@ -178,6 +181,6 @@ class BlockWriter(Endings):
             counts[0] += event.input_tokens
             counts[1] += event.output_tokens
         if name:
-            yield self.say(speaker, "STEP_FINISHED", event.created_at, {"event": own_event(event)}, stepName=name)
+            yield self.say(speaker, Type.STEP_FINISHED, event.created_at, {"event": own_event(event)}, stepName=name)
         else:
             yield from self.carry(speaker, event)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from eventfold_models import structs
 
 from .outcomes import Outcomes
+from .shapes import Type
 
 if TYPE_CHECKING:
     from eventfold.shape import Wire
@@ -68,7 +69,9 @@ class Blocks(Outcomes):
         """Tell whether an event belongs to what was held back, so that it may wait."""
         if self._held is None:
             return True
-        return event["type"] == "REASONING_ENCRYPTED_VALUE" or (event["type"] == "REASONING_END" and event["messageId"] == self._held[1])
+        return event["type"] == Type.REASONING_ENCRYPTED_VALUE or (
+            event["type"] == Type.REASONING_END and event["messageId"] == self._held[1]
+        )
 
     def release(self) -> None:
         """Give the end that was held back."""

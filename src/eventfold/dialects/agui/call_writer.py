@@ -14,6 +14,7 @@ from eventfold.table import CALL_KIND, MACHINES, PLAN_OF, field_of
 from .block_writer import BlockWriter
 from .content import say_output
 from .runs import Item, Speaker, own_event
+from .shapes import Type
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +36,7 @@ class CallWriter(BlockWriter):
             yield from self.carry(speaker, event)
             return
         item = self._new_call(speaker, event.tool_call_id, event.tool_call_name)
-        yield self.say(speaker, "TOOL_CALL_START", event.created_at, {"event": own_event(event)}, toolCallId=item.id, **item.head)
+        yield self.say(speaker, Type.TOOL_CALL_START, event.created_at, {"event": own_event(event)}, toolCallId=item.id, **item.head)
 
     def _place(self, speaker: Speaker, key: str) -> int:
         """Find where a call stands in the message. Calls are looked for from the end."""
@@ -67,8 +68,8 @@ class CallWriter(BlockWriter):
         item = speaker.items.get((CALL_KIND, key))
         if item is None:
             item = self._new_call(speaker, key, block["name"])
-            yield self.say(speaker, "TOOL_CALL_START", None, {"copy": True}, toolCallId=item.id, **item.head)
-            yield self.say(speaker, "TOOL_CALL_ARGS", None, {"copy": True}, toolCallId=item.id, delta=block["input"])
+            yield self.say(speaker, Type.TOOL_CALL_START, None, {"copy": True}, toolCallId=item.id, **item.head)
+            yield self.say(speaker, Type.TOOL_CALL_ARGS, None, {"copy": True}, toolCallId=item.id, delta=block["input"])
         elif block["state"] == "allowed":
             yield from self.open(speaker, item)
         if item.open:
@@ -111,7 +112,7 @@ class CallWriter(BlockWriter):
         content, rests = say_output(block.pop("output"))
         own = {**own, "block": block, **({"output": rests} if rests is not None else {})}
         fields = {"messageId": self.take("message", f"{item.id}:result"), "toolCallId": item.id, "content": content, "role": "tool"}
-        return self.say(speaker, "TOOL_CALL_RESULT", at, own, **fields)
+        return self.say(speaker, Type.TOOL_CALL_RESULT, at, own, **fields)
 
 
 def _call_id(item: Any) -> str:

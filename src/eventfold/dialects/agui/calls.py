@@ -15,6 +15,7 @@ from eventfold.jsonvalue import copy_json
 from .blocks import Blocks
 from .content import LEFT, read_output
 from .lanes import FOREIGN, Call
+from .shapes import Type
 
 if TYPE_CHECKING:
     from eventfold.shape import Wire
@@ -128,7 +129,7 @@ def _streamed(message: Wire) -> list[Wire]:
     tag = {"subagentRunId": message["subagentRunId"]} if "subagentRunId" in message else {}
     text = message.get("content")
     if role == "tool":
-        return [{"type": "TOOL_CALL_RESULT", "messageId": key, "toolCallId": message["toolCallId"], "content": text, **tag}]
+        return [{"type": Type.TOOL_CALL_RESULT, "messageId": key, "toolCallId": message["toolCallId"], "content": text, **tag}]
     if role not in {"assistant", "reasoning"}:
         return []
     name = "TEXT_MESSAGE" if role == "assistant" else "REASONING_MESSAGE"
@@ -141,12 +142,12 @@ def _streamed(message: Wire) -> list[Wire]:
         ]
     if "encryptedValue" in message:
         value = {"subtype": "message", "entityId": key, "encryptedValue": message["encryptedValue"]}
-        events.insert(-1, {"type": "REASONING_ENCRYPTED_VALUE", **value})
+        events.insert(-1, {"type": Type.REASONING_ENCRYPTED_VALUE, **value})
     for call in message.get("toolCalls", ()):
         function = call["function"]
         events += [
-            {"type": "TOOL_CALL_START", "toolCallId": call["id"], "toolCallName": function["name"], "parentMessageId": key, **tag},
-            {"type": "TOOL_CALL_ARGS", "toolCallId": call["id"], **tag, "delta": function["arguments"]},
-            {"type": "TOOL_CALL_END", "toolCallId": call["id"], **tag},
+            {"type": Type.TOOL_CALL_START, "toolCallId": call["id"], "toolCallName": function["name"], "parentMessageId": key, **tag},
+            {"type": Type.TOOL_CALL_ARGS, "toolCallId": call["id"], **tag, "delta": function["arguments"]},
+            {"type": Type.TOOL_CALL_END, "toolCallId": call["id"], **tag},
         ]
     return events

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from eventfold.dialects.translation import Unfit
 
+from .shapes import Type
+
 if TYPE_CHECKING:
     from eventfold.shape import Wire
 
@@ -33,34 +35,34 @@ class _Kind(NamedTuple):
     fixed: dict[str, str]  #: what START says if the chunk does not
 
 
-_KINDS = {
-    "TEXT_MESSAGE_CHUNK": _Kind(
+_KINDS: dict[str, _Kind] = {
+    Type.TEXT_MESSAGE_CHUNK: _Kind(
         "text message",
-        "TEXT_MESSAGE_START",
-        "TEXT_MESSAGE_CONTENT",
-        "TEXT_MESSAGE_END",
+        Type.TEXT_MESSAGE_START,
+        Type.TEXT_MESSAGE_CONTENT,
+        Type.TEXT_MESSAGE_END,
         "messageId",
         ("messageId",),
         ("role", "name"),
         ("role", "name"),
         {"role": "assistant"},
     ),
-    "TOOL_CALL_CHUNK": _Kind(
+    Type.TOOL_CALL_CHUNK: _Kind(
         "tool call",
-        "TOOL_CALL_START",
-        "TOOL_CALL_ARGS",
-        "TOOL_CALL_END",
+        Type.TOOL_CALL_START,
+        Type.TOOL_CALL_ARGS,
+        Type.TOOL_CALL_END,
         "toolCallId",
         ("toolCallId", "toolCallName"),
         ("toolCallName", "parentMessageId"),
         ("toolCallName", "parentMessageId"),
         {},
     ),
-    "REASONING_MESSAGE_CHUNK": _Kind(
+    Type.REASONING_MESSAGE_CHUNK: _Kind(
         "reasoning message",
-        "REASONING_MESSAGE_START",
-        "REASONING_MESSAGE_CONTENT",
-        "REASONING_MESSAGE_END",
+        Type.REASONING_MESSAGE_START,
+        Type.REASONING_MESSAGE_CONTENT,
+        Type.REASONING_MESSAGE_END,
         "messageId",
         ("messageId",),
         (),
@@ -69,8 +71,8 @@ _KINDS = {
     ),
 }
 #: What leaves every lane alone, what closes its own only if it names it, and what closes all.
-_QUIET = {"RAW", "ACTIVITY_SNAPSHOT", "ACTIVITY_DELTA", "REASONING_ENCRYPTED_VALUE", "SUBAGENT_STARTED"}
-_ALL = {"RUN_STARTED", "RUN_FINISHED", "RUN_ERROR", "MESSAGES_SNAPSHOT"}
+_QUIET = {Type.RAW, Type.ACTIVITY_SNAPSHOT, Type.ACTIVITY_DELTA, Type.REASONING_ENCRYPTED_VALUE, Type.SUBAGENT_STARTED}
+_ALL = {Type.RUN_STARTED, Type.RUN_FINISHED, Type.RUN_ERROR, Type.MESSAGES_SNAPSHOT}
 
 
 @dataclass

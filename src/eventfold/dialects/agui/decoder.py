@@ -21,7 +21,7 @@ from .calls import Calls
 from .chunks import AMBIGUOUS, CONFLICT, Expander
 from .fitting import misfit, strip
 from .lanes import Call, Lane
-from .shapes import EVENTS, RETIRED
+from .shapes import EVENTS, RETIRED, Type
 from .verify import Sequencer
 
 if TYPE_CHECKING:
@@ -135,11 +135,11 @@ class AguiDecoder(Calls):
         """Give a retired event under its new name; the ids that it lacks are made."""
         name = RETIRED[event["type"]]
         self.remark(OLD, f"{event['type']} is now {name}", "/type")
-        thing = "span" if name in {"REASONING_START", "REASONING_END"} else "message"
+        thing = "span" if name in {Type.REASONING_START, Type.REASONING_END} else "message"
         if name.endswith("_START"):
             self._thoughts[thing] = f"agui-thinking-{self.index}"
         key = self._thoughts.get(thing, f"agui-thinking-{self.index}")
-        role = {"role": "reasoning"} if name == "REASONING_MESSAGE_START" else {}
+        role = {"role": "reasoning"} if name == Type.REASONING_MESSAGE_START else {}
         return {**event, "type": name, "messageId": key, **role}
 
     def _expanded(self, event: Wire) -> list[Wire]:
@@ -153,7 +153,7 @@ class AguiDecoder(Calls):
                 if error.remark.rule == CONFLICT:
                     event = {key: value for key, value in event.items() if key != name}
                 elif error.remark.rule == AMBIGUOUS:
-                    event = {**event, "toolCallId" if event["type"] == "TOOL_CALL_CHUNK" else "messageId": f"agui-{self.index}"}
+                    event = {**event, "toolCallId" if event["type"] == Type.TOOL_CALL_CHUNK else "messageId": f"agui-{self.index}"}
                 else:
                     event = {**event, name: f"agui-{self.index}" if name.endswith("Id") else ""}
         return []
@@ -167,7 +167,7 @@ class AguiDecoder(Calls):
     def _tell(self, event: Wire) -> None:
         if not self.belongs(event):
             self.release()
-        if event["type"] in {"RUN_FINISHED", "RUN_ERROR"}:
+        if event["type"] in {Type.RUN_FINISHED, Type.RUN_ERROR}:
             self.give_hints()
         own = event.get("metadata", {}).get(NAMESPACE)
         if is_object(own) and self._own(event, own):
@@ -183,7 +183,7 @@ class AguiDecoder(Calls):
         if own.get("copy") is True:
             return True
         carried = event.get("value") if own.get("carries") is True else own.get("event")
-        opens = event["type"] in {"RUN_STARTED", "SUBAGENT_STARTED"}
+        opens = event["type"] in {Type.RUN_STARTED, Type.SUBAGENT_STARTED}
         if opens and isinstance(own.get("resumed"), str) and own["resumed"]:
             self._enter(event, own["resumed"])
             return True
@@ -203,21 +203,21 @@ class AguiDecoder(Calls):
 
     def _learn(self, event: Wire, kind: type[Any], fields: Wire, reply_id: str) -> None:
         """Learn what ids of AG-UI stand for."""
-        if kind is structs.ReplyStartEvent and event["type"] != "CUSTOM":
+        if kind is structs.ReplyStartEvent and event["type"] != Type.CUSTOM:
             self._enter(event, reply_id)
-        elif kind is structs.ReplyEndEvent and event["type"] in {"RUN_FINISHED", "RUN_ERROR"}:
+        elif kind is structs.ReplyEndEvent and event["type"] in {Type.RUN_FINISHED, Type.RUN_ERROR}:
             self.lanes.clear()
-        elif kind in _OPENS and event["type"] in {"TEXT_MESSAGE_START", "REASONING_MESSAGE_START"} and fields.get("block_id"):
+        elif kind in _OPENS and event["type"] in {Type.TEXT_MESSAGE_START, Type.REASONING_MESSAGE_START} and fields.get("block_id"):
             self.seen.add(event["messageId"])
             opened = _OPENS[kind]
             self.blocks[opened, event["messageId"]] = Block(Lane(reply_id, ""), str(fields["block_id"]), opened)
-        elif kind is structs.ToolCallStartEvent and event["type"] == "TOOL_CALL_START" and fields.get("tool_call_id"):
+        elif kind is structs.ToolCallStartEvent and event["type"] == Type.TOOL_CALL_START and fields.get("tool_call_id"):
             call = Call(Lane(reply_id, ""), str(fields["tool_call_id"]), event["toolCallName"], answered=True, open=True)
             self.calls[event["toolCallId"]] = call
 
     def _enter(self, event: Wire, reply_id: str) -> None:
         """Let what says nothing else belong to a reply of ours from now on."""
-        if event["type"] == "RUN_STARTED":
+        if event["type"] == Type.RUN_STARTED:
             self.lanes.clear()
             self.session = event["threadId"]
         self.unique("reply", reply_id)
@@ -225,30 +225,30 @@ class AguiDecoder(Calls):
 
 
 _SAID: dict[str, Callable[[AguiDecoder, Wire], None]] = {
-    "RUN_STARTED": AguiDecoder.run_started,
-    "RUN_FINISHED": AguiDecoder.run_finished,
-    "RUN_ERROR": AguiDecoder.run_failed,
-    "TEXT_MESSAGE_START": lambda self, event: self.started(event, TEXT),
-    "TEXT_MESSAGE_CONTENT": lambda self, event: self.grew(event, TEXT),
-    "TEXT_MESSAGE_END": lambda self, event: self.closed(event, TEXT),
-    "REASONING_MESSAGE_START": lambda self, event: self.started(event, THINKING),
-    "REASONING_MESSAGE_CONTENT": lambda self, event: self.grew(event, THINKING),
-    "REASONING_MESSAGE_END": lambda self, event: self.closed(event, THINKING),
-    "REASONING_ENCRYPTED_VALUE": AguiDecoder.encrypted,
-    "TOOL_CALL_START": AguiDecoder.call_started,
-    "TOOL_CALL_ARGS": AguiDecoder.call_grew,
-    "TOOL_CALL_END": AguiDecoder.call_ended,
-    "TOOL_CALL_RESULT": AguiDecoder.result,
-    "MESSAGES_SNAPSHOT": AguiDecoder.snapshot,
-    "SUBAGENT_STARTED": AguiDecoder.agent_started,
-    "SUBAGENT_FINISHED": AguiDecoder.agent_finished,
-    "SUBAGENT_ERROR": AguiDecoder.agent_failed,
-    "CUSTOM": AguiDecoder.custom,
+    Type.RUN_STARTED: AguiDecoder.run_started,
+    Type.RUN_FINISHED: AguiDecoder.run_finished,
+    Type.RUN_ERROR: AguiDecoder.run_failed,
+    Type.TEXT_MESSAGE_START: lambda self, event: self.started(event, TEXT),
+    Type.TEXT_MESSAGE_CONTENT: lambda self, event: self.grew(event, TEXT),
+    Type.TEXT_MESSAGE_END: lambda self, event: self.closed(event, TEXT),
+    Type.REASONING_MESSAGE_START: lambda self, event: self.started(event, THINKING),
+    Type.REASONING_MESSAGE_CONTENT: lambda self, event: self.grew(event, THINKING),
+    Type.REASONING_MESSAGE_END: lambda self, event: self.closed(event, THINKING),
+    Type.REASONING_ENCRYPTED_VALUE: AguiDecoder.encrypted,
+    Type.TOOL_CALL_START: AguiDecoder.call_started,
+    Type.TOOL_CALL_ARGS: AguiDecoder.call_grew,
+    Type.TOOL_CALL_END: AguiDecoder.call_ended,
+    Type.TOOL_CALL_RESULT: AguiDecoder.result,
+    Type.MESSAGES_SNAPSHOT: AguiDecoder.snapshot,
+    Type.SUBAGENT_STARTED: AguiDecoder.agent_started,
+    Type.SUBAGENT_FINISHED: AguiDecoder.agent_finished,
+    Type.SUBAGENT_ERROR: AguiDecoder.agent_failed,
+    Type.CUSTOM: AguiDecoder.custom,
 }
 
 
 def _is_time(value: Any) -> bool:
-    shape: Any = EVENTS["RAW"].optional["timestamp"]
+    shape: Any = EVENTS[Type.RAW].optional["timestamp"]
     return value is not None and shape.fits(value)
 
 

@@ -14,7 +14,7 @@ from eventfold.jsonvalue import copy_json, is_object
 from eventfold.table import CALL_KIND, MACHINES
 
 from .runs import Run, Runs, Speaker
-from .shapes import LARGEST
+from .shapes import LARGEST, Type
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,6 +45,8 @@ class Endings(Runs):
         """End a reply, and its run if nothing in it is busy."""
         speaker.end = end
         yield from self.close_items(speaker)
+        speaker.items.clear()
+        speaker.places.clear()
         if speaker.tag is not None and self.run is not None:
             yield self._close_agent(speaker)
             self.run.others.remove(speaker)
@@ -74,15 +76,15 @@ class Endings(Runs):
         if end is None:
             if self.waits(speaker):
                 outcome = {"type": "suspended", "interruptIds": [ask["id"] for ask in self._asks(speaker)]}
-                return self.say(speaker, "SUBAGENT_FINISHED", None, {"copy": True}, outcome=outcome)
-            return self.say(speaker, "SUBAGENT_ERROR", None, {"copy": True}, message="The stream ended before the reply did.", code=CUT)
+                return self.say(speaker, Type.SUBAGENT_FINISHED, None, {"copy": True}, outcome=outcome)
+            return self.say(speaker, Type.SUBAGENT_ERROR, None, {"copy": True}, message="The stream ended before the reply did.", code=CUT)
         own, at = {"event": end}, end["created_at"]
         reason = end["finished_reason"]
         if reason == FAILED or reason in CANCELLED:
             message, code = _complaint(end)
-            return self.say(speaker, "SUBAGENT_ERROR", at, own, message=message, code=code)
+            return self.say(speaker, Type.SUBAGENT_ERROR, at, own, message=message, code=code)
         own, result = _result(own, end)
-        return self.say(speaker, "SUBAGENT_FINISHED", at, own, result=result, outcome={"type": "success"})
+        return self.say(speaker, Type.SUBAGENT_FINISHED, at, own, result=result, outcome={"type": "success"})
 
     def _terminal(self, run: Run, asks: list[Wire]) -> Wire:
         """Give the end of the run."""
@@ -92,15 +94,15 @@ class Endings(Runs):
         end = main.end if main is not None else None
         if end is not None and end["finished_reason"] == FAILED:
             message, code = _complaint(end)
-            return self.say(main, "RUN_ERROR", end["created_at"], {"event": end}, message=message, code=code, usage=usage)
+            return self.say(main, Type.RUN_ERROR, end["created_at"], {"event": end}, message=message, code=code, usage=usage)
         if end is None and main is not None and not self.waits(main):
             message = "The stream ended before the reply did."
-            return self.say(main, "RUN_ERROR", None, {"copy": True}, message=message, code=CUT, usage=usage)
+            return self.say(main, Type.RUN_ERROR, None, {"copy": True}, message=message, code=CUT, usage=usage)
         outcome = _outcome(asks, cancelled=end is not None and end["finished_reason"] in CANCELLED)
         if end is None:
-            return self.say(main, "RUN_FINISHED", None, {"copy": True}, **head, outcome=outcome)
+            return self.say(main, Type.RUN_FINISHED, None, {"copy": True}, **head, outcome=outcome)
         own, result = _result({"event": end}, end)
-        return self.say(main, "RUN_FINISHED", end["created_at"], own, **head, result=result, outcome=outcome)
+        return self.say(main, Type.RUN_FINISHED, end["created_at"], own, **head, result=result, outcome=outcome)
 
     def _asks(self, speaker: Speaker) -> list[Wire]:
         """Give what a parked reply waits for, as interrupts."""

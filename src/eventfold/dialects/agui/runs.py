@@ -14,6 +14,8 @@ from eventfold.dialects.translation import NAMESPACE, Encoder, fields_of
 from eventfold.fold import Folder
 from eventfold.table import DELIVERY, PLAN_OF
 
+from .shapes import Type
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -112,9 +114,9 @@ class Runs(Encoder):
 
     # --- saying -----------------------------------------------------------------------------
 
-    def say(self, speaker: Speaker | None, kind: str, at: str | None = None, own: Wire | None = None, /, **fields: Any) -> Wire:
+    def say(self, speaker: Speaker | None, kind: Type, at: str | None = None, own: Wire | None = None, /, **fields: Any) -> Wire:
         """Give an AG-UI event of a reply; `at` is its time, `own` what only we understand of it."""
-        event: Wire = {"type": kind, **{key: value for key, value in fields.items() if value is not None}}
+        event: Wire = {"type": str(kind), **{key: value for key, value in fields.items() if value is not None}}
         if speaker is not None and speaker.busy and speaker.tag is not None:
             event["subagentRunId"] = speaker.tag
         moment = milliseconds(at)
@@ -151,11 +153,11 @@ class Runs(Encoder):
             self.thread = speaker.session
             self.run = Run(speaker.session, self.take("run", speaker.reply_id), speaker)
             fields = {"threadId": self.run.thread, "runId": self.run.id, "protocolVersion": PROTOCOL}
-            yield self.say(speaker, "RUN_STARTED", at, own, **fields)
+            yield self.say(speaker, Type.RUN_STARTED, at, own, **fields)
             return
         self.run.others.append(speaker)
         speaker.tag = self.take("run", speaker.reply_id)
-        yield self.say(speaker, "SUBAGENT_STARTED", at, own, name=name or speaker.reply_id)
+        yield self.say(speaker, Type.SUBAGENT_STARTED, at, own, name=name or speaker.reply_id)
 
     def resume(self, speaker: Speaker) -> Iterator[Wire]:
         """Make a reply part of a run, if it is not."""
@@ -171,7 +173,7 @@ class Runs(Encoder):
         if self.run is None:
             self.run = Run(self.thread, self.take("run", STRAY), None)
             fields = {"threadId": self.run.thread, "runId": self.run.id, "protocolVersion": PROTOCOL}
-            yield self.say(None, "RUN_STARTED", None, {"copy": True}, **fields)
+            yield self.say(None, Type.RUN_STARTED, None, {"copy": True}, **fields)
 
 
 def milliseconds(at: str | None) -> int | None:

@@ -8,12 +8,55 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from enum import StrEnum, auto
 from typing import TYPE_CHECKING, Any, Final
 
 from eventfold.jsonvalue import is_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+
+class Type(StrEnum):
+    """The events of AG-UI, by name. Some have the names of ours, and are other events all the same."""
+
+    @staticmethod
+    def _generate_next_value_(name: str, start: int, count: int, last_values: list[Any]) -> str:
+        del start, count, last_values
+        return name
+
+    RUN_STARTED = auto()
+    RUN_FINISHED = auto()
+    RUN_ERROR = auto()
+    STEP_STARTED = auto()
+    STEP_FINISHED = auto()
+    TEXT_MESSAGE_START = auto()
+    TEXT_MESSAGE_CONTENT = auto()
+    TEXT_MESSAGE_END = auto()
+    TEXT_MESSAGE_CHUNK = auto()
+    TOOL_CALL_START = auto()
+    TOOL_CALL_ARGS = auto()
+    TOOL_CALL_END = auto()
+    TOOL_CALL_CHUNK = auto()
+    TOOL_CALL_RESULT = auto()
+    STATE_SNAPSHOT = auto()
+    STATE_DELTA = auto()
+    MESSAGES_SNAPSHOT = auto()
+    ACTIVITY_SNAPSHOT = auto()
+    ACTIVITY_DELTA = auto()
+    RAW = auto()
+    CUSTOM = auto()
+    REASONING_START = auto()
+    REASONING_MESSAGE_START = auto()
+    REASONING_MESSAGE_CONTENT = auto()
+    REASONING_MESSAGE_END = auto()
+    REASONING_MESSAGE_CHUNK = auto()
+    REASONING_END = auto()
+    REASONING_ENCRYPTED_VALUE = auto()
+    SUBAGENT_STARTED = auto()
+    SUBAGENT_FINISHED = auto()
+    SUBAGENT_ERROR = auto()
+
 
 #: The largest integer that JavaScript holds exactly; time stamps and token counts are held to it.
 LARGEST = 2**53 - 1
@@ -174,42 +217,42 @@ _USAGE = Items(Shape({}, {"provider": STRING, "model": STRING, **dict.fromkeys(T
 
 _BASE = {"timestamp": TIME, "rawEvent": PRESENT, "metadata": OBJECT}
 #: Events of a run, which nobody but the run itself sends.
-_UNTAGGED = ("RUN_STARTED", "RUN_FINISHED", "RUN_ERROR", "MESSAGES_SNAPSHOT")
+_UNTAGGED = (Type.RUN_STARTED, Type.RUN_FINISHED, Type.RUN_ERROR, Type.MESSAGES_SNAPSHOT)
 _OWN: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
-    "RUN_STARTED": ({"threadId": STRING, "runId": STRING}, {"protocolVersion": STRING, "parentRunId": STRING, "input": _INPUT}),
-    "RUN_FINISHED": ({"threadId": STRING, "runId": STRING}, {"result": PRESENT, "outcome": _OUTCOME, "usage": _USAGE}),
-    "RUN_ERROR": ({"message": STRING}, {"code": STRING, "usage": _USAGE}),
-    "STEP_STARTED": ({"stepName": STRING}, {}),
-    "STEP_FINISHED": ({"stepName": STRING}, {}),
-    "TEXT_MESSAGE_START": ({"messageId": STRING}, {"role": ROLE, "name": STRING}),
-    "TEXT_MESSAGE_CONTENT": ({"messageId": STRING, "delta": STRING}, {}),
-    "TEXT_MESSAGE_END": ({"messageId": STRING}, {}),
-    "TEXT_MESSAGE_CHUNK": ({}, {"messageId": STRING, "role": ROLE, "delta": STRING, "name": STRING}),
-    "TOOL_CALL_START": ({"toolCallId": STRING, "toolCallName": STRING}, {"parentMessageId": STRING}),
-    "TOOL_CALL_ARGS": ({"toolCallId": STRING, "delta": STRING}, {}),
-    "TOOL_CALL_END": ({"toolCallId": STRING}, {}),
-    "TOOL_CALL_CHUNK": ({}, {"toolCallId": STRING, "toolCallName": STRING, "parentMessageId": STRING, "delta": STRING}),
-    "TOOL_CALL_RESULT": ({"messageId": STRING, "toolCallId": STRING, "content": _CONTENT}, {"role": _one_of("tool")}),
-    "STATE_SNAPSHOT": ({"snapshot": ANYTHING}, {}),
-    "STATE_DELTA": ({"delta": _PATCH}, {}),
-    "MESSAGES_SNAPSHOT": ({"messages": Items(MESSAGE)}, {}),
-    "ACTIVITY_SNAPSHOT": ({"messageId": STRING, "activityType": STRING, "content": OBJECT}, {"replace": BOOLEAN}),
-    "ACTIVITY_DELTA": ({"messageId": STRING, "activityType": STRING, "patch": _PATCH}, {}),
-    "RAW": ({"event": ANYTHING}, {"source": STRING}),
-    "CUSTOM": ({"name": STRING, "value": ANYTHING}, {}),
-    "REASONING_START": ({"messageId": STRING}, {}),
-    "REASONING_MESSAGE_START": ({"messageId": STRING, "role": _one_of("reasoning")}, {}),
-    "REASONING_MESSAGE_CONTENT": ({"messageId": STRING, "delta": STRING}, {}),
-    "REASONING_MESSAGE_END": ({"messageId": STRING}, {}),
-    "REASONING_MESSAGE_CHUNK": ({}, {"messageId": STRING, "delta": STRING}),
-    "REASONING_END": ({"messageId": STRING}, {}),
-    "REASONING_ENCRYPTED_VALUE": ({"subtype": _one_of("tool-call", "message"), "entityId": STRING, "encryptedValue": STRING}, {}),
-    "SUBAGENT_STARTED": (
+    Type.RUN_STARTED: ({"threadId": STRING, "runId": STRING}, {"protocolVersion": STRING, "parentRunId": STRING, "input": _INPUT}),
+    Type.RUN_FINISHED: ({"threadId": STRING, "runId": STRING}, {"result": PRESENT, "outcome": _OUTCOME, "usage": _USAGE}),
+    Type.RUN_ERROR: ({"message": STRING}, {"code": STRING, "usage": _USAGE}),
+    Type.STEP_STARTED: ({"stepName": STRING}, {}),
+    Type.STEP_FINISHED: ({"stepName": STRING}, {}),
+    Type.TEXT_MESSAGE_START: ({"messageId": STRING}, {"role": ROLE, "name": STRING}),
+    Type.TEXT_MESSAGE_CONTENT: ({"messageId": STRING, "delta": STRING}, {}),
+    Type.TEXT_MESSAGE_END: ({"messageId": STRING}, {}),
+    Type.TEXT_MESSAGE_CHUNK: ({}, {"messageId": STRING, "role": ROLE, "delta": STRING, "name": STRING}),
+    Type.TOOL_CALL_START: ({"toolCallId": STRING, "toolCallName": STRING}, {"parentMessageId": STRING}),
+    Type.TOOL_CALL_ARGS: ({"toolCallId": STRING, "delta": STRING}, {}),
+    Type.TOOL_CALL_END: ({"toolCallId": STRING}, {}),
+    Type.TOOL_CALL_CHUNK: ({}, {"toolCallId": STRING, "toolCallName": STRING, "parentMessageId": STRING, "delta": STRING}),
+    Type.TOOL_CALL_RESULT: ({"messageId": STRING, "toolCallId": STRING, "content": _CONTENT}, {"role": _one_of("tool")}),
+    Type.STATE_SNAPSHOT: ({"snapshot": ANYTHING}, {}),
+    Type.STATE_DELTA: ({"delta": _PATCH}, {}),
+    Type.MESSAGES_SNAPSHOT: ({"messages": Items(MESSAGE)}, {}),
+    Type.ACTIVITY_SNAPSHOT: ({"messageId": STRING, "activityType": STRING, "content": OBJECT}, {"replace": BOOLEAN}),
+    Type.ACTIVITY_DELTA: ({"messageId": STRING, "activityType": STRING, "patch": _PATCH}, {}),
+    Type.RAW: ({"event": ANYTHING}, {"source": STRING}),
+    Type.CUSTOM: ({"name": STRING, "value": ANYTHING}, {}),
+    Type.REASONING_START: ({"messageId": STRING}, {}),
+    Type.REASONING_MESSAGE_START: ({"messageId": STRING, "role": _one_of("reasoning")}, {}),
+    Type.REASONING_MESSAGE_CONTENT: ({"messageId": STRING, "delta": STRING}, {}),
+    Type.REASONING_MESSAGE_END: ({"messageId": STRING}, {}),
+    Type.REASONING_MESSAGE_CHUNK: ({}, {"messageId": STRING, "delta": STRING}),
+    Type.REASONING_END: ({"messageId": STRING}, {}),
+    Type.REASONING_ENCRYPTED_VALUE: ({"subtype": _one_of("tool-call", "message"), "entityId": STRING, "encryptedValue": STRING}, {}),
+    Type.SUBAGENT_STARTED: (
         {"subagentRunId": STRING, "name": STRING},
         {"description": STRING, "parentSubagentRunId": STRING, "parentToolCallId": STRING, "parentMessageId": STRING},
     ),
-    "SUBAGENT_FINISHED": ({"subagentRunId": STRING}, {"result": PRESENT, "outcome": _ENDING}),
-    "SUBAGENT_ERROR": ({"subagentRunId": STRING, "message": STRING}, {"code": STRING}),
+    Type.SUBAGENT_FINISHED: ({"subagentRunId": STRING}, {"result": PRESENT, "outcome": _ENDING}),
+    Type.SUBAGENT_ERROR: ({"subagentRunId": STRING, "message": STRING}, {"code": STRING}),
 }
 #: The events by their type.
 EVENTS: dict[str, Shape] = {
@@ -222,9 +265,9 @@ EVENTS: dict[str, Shape] = {
 
 #: Retired in 1.0; the client turns them into what stands beside, with ids of its own.
 RETIRED = {
-    "THINKING_START": "REASONING_START",
-    "THINKING_END": "REASONING_END",
-    "THINKING_TEXT_MESSAGE_START": "REASONING_MESSAGE_START",
-    "THINKING_TEXT_MESSAGE_CONTENT": "REASONING_MESSAGE_CONTENT",
-    "THINKING_TEXT_MESSAGE_END": "REASONING_MESSAGE_END",
+    "THINKING_START": Type.REASONING_START,
+    "THINKING_END": Type.REASONING_END,
+    "THINKING_TEXT_MESSAGE_START": Type.REASONING_MESSAGE_START,
+    "THINKING_TEXT_MESSAGE_CONTENT": Type.REASONING_MESSAGE_CONTENT,
+    "THINKING_TEXT_MESSAGE_END": Type.REASONING_MESSAGE_END,
 }

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from eventfold.dialects.translation import Remark
 from eventfold.jsonvalue import is_array, is_object
 
+from .shapes import Type
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -39,18 +41,18 @@ class _Step(NamedTuple):
 
 
 #: Events of what is opened and closed by an id.
-STEPS = {
-    "TEXT_MESSAGE_START": _Step("text", "open", "agui.text-already-open", "message", "messageId", "text message"),
-    "TEXT_MESSAGE_CONTENT": _Step("text", "go", "agui.text-not-open", "message", "messageId", "text message"),
-    "TEXT_MESSAGE_END": _Step("text", "close", "agui.text-end-not-open", "message", "messageId", "text message"),
-    "TOOL_CALL_START": _Step("call", "open", "agui.call-already-open", "call", "toolCallId", "tool call"),
-    "TOOL_CALL_ARGS": _Step("call", "go", "agui.call-args-not-open", "call", "toolCallId", "tool call"),
-    "TOOL_CALL_END": _Step("call", "close", "agui.call-end-not-open", "call", "toolCallId", "tool call"),
-    "REASONING_START": _Step("span", "open", "agui.span-already-open", "reasoning", "messageId", "reasoning span"),
-    "REASONING_END": _Step("span", "close", "agui.span-not-open", "reasoning", "messageId", "reasoning span"),
-    "REASONING_MESSAGE_START": _Step("reasoning", "open", "agui.reasoning-already-open", "reasoning", "messageId", "reasoning message"),
-    "REASONING_MESSAGE_CONTENT": _Step("reasoning", "go", "agui.reasoning-not-open", "reasoning", "messageId", "reasoning message"),
-    "REASONING_MESSAGE_END": _Step("reasoning", "close", "agui.reasoning-end-not-open", "reasoning", "messageId", "reasoning message"),
+STEPS: dict[str, _Step] = {
+    Type.TEXT_MESSAGE_START: _Step("text", "open", "agui.text-already-open", "message", "messageId", "text message"),
+    Type.TEXT_MESSAGE_CONTENT: _Step("text", "go", "agui.text-not-open", "message", "messageId", "text message"),
+    Type.TEXT_MESSAGE_END: _Step("text", "close", "agui.text-end-not-open", "message", "messageId", "text message"),
+    Type.TOOL_CALL_START: _Step("call", "open", "agui.call-already-open", "call", "toolCallId", "tool call"),
+    Type.TOOL_CALL_ARGS: _Step("call", "go", "agui.call-args-not-open", "call", "toolCallId", "tool call"),
+    Type.TOOL_CALL_END: _Step("call", "close", "agui.call-end-not-open", "call", "toolCallId", "tool call"),
+    Type.REASONING_START: _Step("span", "open", "agui.span-already-open", "reasoning", "messageId", "reasoning span"),
+    Type.REASONING_END: _Step("span", "close", "agui.span-not-open", "reasoning", "messageId", "reasoning span"),
+    Type.REASONING_MESSAGE_START: _Step("reasoning", "open", "agui.reasoning-already-open", "reasoning", "messageId", "reasoning message"),
+    Type.REASONING_MESSAGE_CONTENT: _Step("reasoning", "go", "agui.reasoning-not-open", "reasoning", "messageId", "reasoning message"),
+    Type.REASONING_MESSAGE_END: _Step("reasoning", "close", "agui.reasoning-end-not-open", "reasoning", "messageId", "reasoning message"),
 }
 #: What may not be open when a run finishes, in the order in which the client looks.
 _SETS = {
@@ -88,7 +90,7 @@ class Sequencer:
         """Judge an event, and take it in unless it breaks a rule."""
         name: str = event["type"]
         broken = self._lifecycle(name)
-        if name == "RUN_STARTED" and (broken is None or broken.rule == NESTED):
+        if name == Type.RUN_STARTED and (broken is None or broken.rule == NESTED):
             if not self._first or broken is not None:
                 self._renew()
             self.state, self.since = "running", index
@@ -107,13 +109,13 @@ class Sequencer:
         return Remark(UNFINISHED, "the stream ends, and the run has neither finished nor failed", related=self.since)
 
     def _lifecycle(self, name: str) -> Remark | None:
-        if self.state == "error" and name != "RUN_STARTED":
+        if self.state == "error" and name != Type.RUN_STARTED:
             return Remark(AFTER_ERROR, f"{name} after RUN_ERROR, which ended the run", related=self.since)
-        if self.state == "finished" and name not in {"RUN_STARTED", "RUN_ERROR"}:
+        if self.state == "finished" and name not in {Type.RUN_STARTED, Type.RUN_ERROR}:
             return Remark(AFTER_FINISH, f"{name} after RUN_FINISHED, which ended the run", related=self.since)
-        if self._first and name not in {"RUN_STARTED", "RUN_ERROR"}:
+        if self._first and name not in {Type.RUN_STARTED, Type.RUN_ERROR}:
             return Remark(NOT_STARTED, f"the stream begins with {name} rather than RUN_STARTED")
-        if self.state == "running" and name == "RUN_STARTED":
+        if self.state == "running" and name == Type.RUN_STARTED:
             return Remark(NESTED, "RUN_STARTED while the run before it has not ended", related=self.since)
         return None
 
@@ -269,17 +271,17 @@ class Sequencer:
 
 
 _OTHERS: dict[str, Callable[[Sequencer, Wire, int], Remark | None]] = {
-    "STEP_STARTED": Sequencer.step_started,
-    "STEP_FINISHED": Sequencer.step_finished,
-    "SUBAGENT_STARTED": Sequencer.agent_started,
-    "SUBAGENT_FINISHED": Sequencer.agent_ended,
-    "SUBAGENT_ERROR": Sequencer.agent_ended,
-    "RUN_STARTED": Sequencer.run_started,
-    "RUN_FINISHED": Sequencer.run_finished,
-    "RUN_ERROR": Sequencer.run_error,
-    "TOOL_CALL_RESULT": Sequencer.result,
-    "MESSAGES_SNAPSHOT": Sequencer.snapshot,
-    "ACTIVITY_SNAPSHOT": Sequencer.activity,
-    "ACTIVITY_DELTA": Sequencer.activity_delta,
-    "REASONING_ENCRYPTED_VALUE": Sequencer.encrypted,
+    Type.STEP_STARTED: Sequencer.step_started,
+    Type.STEP_FINISHED: Sequencer.step_finished,
+    Type.SUBAGENT_STARTED: Sequencer.agent_started,
+    Type.SUBAGENT_FINISHED: Sequencer.agent_ended,
+    Type.SUBAGENT_ERROR: Sequencer.agent_ended,
+    Type.RUN_STARTED: Sequencer.run_started,
+    Type.RUN_FINISHED: Sequencer.run_finished,
+    Type.RUN_ERROR: Sequencer.run_error,
+    Type.TOOL_CALL_RESULT: Sequencer.result,
+    Type.MESSAGES_SNAPSHOT: Sequencer.snapshot,
+    Type.ACTIVITY_SNAPSHOT: Sequencer.activity,
+    Type.ACTIVITY_DELTA: Sequencer.activity_delta,
+    Type.REASONING_ENCRYPTED_VALUE: Sequencer.encrypted,
 }
