@@ -444,6 +444,16 @@ FOREIGN: dict[str, tuple[list[Any], list[tuple[str, int]]]] = {
         [call(1), {"jsonrpc": "2.0", "id": 1, "result": {"content": [], "structuredContent": {"t": 1}}}],
         [],
     ),
+    "structured content that its schema does not allow (hermes-agent#101330)": (
+        [
+            {"jsonrpc": "2.0", "id": 0, "method": "tools/list"},
+            {"jsonrpc": "2.0", "id": 0, "result": {"tools": [{"name": "f", "inputSchema": {}, "outputSchema": {"type": "array"}}]}},
+            call(1),
+            answer(1, structuredContent={"no": "array"}),
+        ],
+        [],
+    ),
+    "every line end is text (OpenMetadata#29531)": ([call(1), answer(1, "a\u0085b\u2028c\r\n")], []),
     "no content": (
         [call(1), {"jsonrpc": "2.0", "id": 1, "result": {"structuredContent": 1, "resultType": "complete"}}],
         [("mcp.no-content", 1)],
@@ -534,6 +544,8 @@ def test_ids_are_told_apart_as_json_does() -> None:
         ("a task", "success", ["ok"]),
         ("a request that comes twice", "success", ["ok"]),
         ("content empty, structured content not (mcp-proxy#196)", "success", ['{"t": 1}']),
+        ("structured content that its schema does not allow (hermes-agent#101330)", "success", ["ok"]),
+        ("every line end is text (OpenMetadata#29531)", "success", ["a\u0085b\u2028c\r\n"]),
         ("content of tomorrow", "success", ['{"type": "video", "data": "QQ=="}', "t"]),
     ],
 )
