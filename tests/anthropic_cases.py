@@ -304,6 +304,12 @@ CASES: dict[str, Case] = {
         [said("text", "a"), said("container_upload", file_id="f")],
         [],
     ),
+    "a block that follows a call, and nothing else": Case(
+        [start(), begin(0, "tool_use"), args(0, "{}"), stop(0), begin(1, "container_upload", file_id="f"), stop(1), reason(), END],
+        [said("tool_use"), said("container_upload", file_id="f")],
+        [],
+        ended=PARKED,
+    ),
     "two results of a call": Case(
         [
             *(start(), begin(0, "server_tool_use"), args(0, "{}"), stop(0)),

@@ -215,6 +215,12 @@ CASES: dict[str, Case] = {
     "an unknown part at the end": Case(
         [chunk(text("a"), {"hologram": {"x": 1}}, finish="STOP")], [text("a"), {"hologram": {"x": 1}}], ["dialect.unknown"]
     ),
+    "an unknown part after a call": Case(
+        [chunk(call(name="f"), {"hologram": {"x": 1}}, finish="STOP")],
+        [{"functionCall": FUNCTION}, {"hologram": {"x": 1}}],
+        ["dialect.unknown"],
+        ended=PARKED,
+    ),
     "no finishReason": Case([chunk(text("a"), **usage(3, 1))], [text("a")], ["gemini.truncated"], (3, 1), "error"),
     "a finishReason for safety": Case([chunk(text("a")), chunk(finish="SAFETY")], [text("a")], []),
     "a prompt that is blocked": Case(

@@ -33,7 +33,7 @@ def kept(path: Path) -> tuple[list[Wire], list[Wire]]:
         for chunk in chat.send_message_stream("hi"):
             usages += [written(chunk.usage_metadata)] if chunk.usage_metadata else []
         history: list[Any] = [content for content in chat.get_history() if content.role != "user"]
-    parts: list[Any] = [part for content in history for part in content.parts or []]
+    parts: list[Any] = [part for content in history for part in list[Any](content.parts or [])]
     return [written(part) for part in parts], usages
 
 

@@ -51,6 +51,7 @@ def project(message: Wire) -> list[Wire]:
         metadata: Wire = block.get("metadata", {}).get("anthropic", {})
         own: Wire = {**block.get("x_anthropic", {}), **metadata}
         said += own.pop("before", [])
+        after = own.pop("after", [])
         if block["type"] == "text":
             said.append({"type": "text", "text": block["text"], **own})
         elif "redacted_thinking_data" in block:
@@ -59,7 +60,7 @@ def project(message: Wire) -> list[Wire]:
             said.append({"type": "thinking", "thinking": block["thinking"], "signature": block.get("signature", ""), **own})
         elif block["type"] == "tool_call":
             call = {"type": "tool_use", "id": block["id"], "name": block["name"], "input": arguments_of(block["input"])}
-            said.append({**call, **own})
+            said += [{**call, **own}, *after]
         elif "type" in own:
             text = "".join(part["text"] for part in block["output"])
             usual = [{"type": "text", "text": text}] if own["type"] == "mcp_tool_result" else text and json.loads(text)

@@ -95,7 +95,7 @@ class Answer:
         yield from self.blocks.close(quietly=reason != "completed")
         if reason == "completed":
             yield from self.blocks.unanswered(self.stop_reason)
-        after = self.blocks.after()
+        after = self.blocks.after(parks=reason == "completed")
         self._response.usage = self._tokens()
         own = {**self._own, **({"after": after} if after else {}), **({"usage": self._usage} if self._usage else {})}
         self._response.metadata = {"anthropic": own} if own else {}

@@ -140,9 +140,18 @@ class Blocks:
                     self._remark("anthropic.open-at-end", f"a block of type {block.said['type']} has not stopped")
                 yield from self._close(block)
 
-    def after(self) -> list[Wire]:
-        """Give the kept blocks that no block followed."""
-        return self._waiting
+    def after(self, *, parks: bool) -> list[Wire]:
+        """
+        Give the kept blocks that no block followed.
+
+        Those of a reply that parks are given to its last call, which the request carries: its message gets no more metadata.
+        """
+        waiting = [call for call in self._calls.values() if not call.answered and "type" not in call.extra]
+        if not self._waiting or not parks or not waiting:
+            return self._waiting
+        fields = {"x_anthropic": {**waiting[-1].extra, "after": self._waiting}}
+        self._response.extra(waiting[-1].key, **fields)  # noqa: S610  ours, and not Django's
+        return []
 
     def unanswered(self, stop_reason: str) -> Iterator[Any]:
         """Answer the calls that nobody is to run: those that the provider left open, and those whose arguments were cut."""
@@ -151,6 +160,7 @@ class Blocks:
             if cut:
                 self._remark("anthropic.call-cut", f"the arguments of {shown(block.said.get('name'))} end at {stop_reason}")
             if (cut or "type" in block.extra) and not block.answered:
+                block.answered = True
                 yield from self._response.result(block.key, "", "interrupted", {"anthropic": {"stop_reason": stop_reason}})
 
     def custom(self, what: str, value: Wire) -> Any:

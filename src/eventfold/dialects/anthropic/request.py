@@ -98,7 +98,7 @@ class _Writer:
         text = item.block["text"]
         if text.strip():
             said = _provider_fields(item.block)
-            yield {"type": "text", "text": text, **{key: copy_json(said[key]) for key in said if key != "before"}}
+            yield {"type": "text", "text": text, **copy_json(_own(said))}
         elif text:
             self.lose(LOST_BLANK, item.pointer)
 
@@ -137,10 +137,11 @@ class _Writer:
             elif block["type"] == "thinking":
                 yield from self._thinking(item)
             elif item.pointer in ids:
-                yield self._call(item, ids[item.pointer], {key: value for key, value in fields.items() if key != "before"})
+                yield self._call(item, ids[item.pointer], _own(fields))
+                yield from copy_json(fields["after"]) if is_array(fields.get("after")) else ()
             elif block["type"] == "tool_call":
                 if last or block["id"] in hosted:
-                    yield self._call(item, block["id"], {key: value for key, value in fields.items() if key != "before"})
+                    yield self._call(item, block["id"], _own(fields))
                 else:
                     self.lose(LOST_HOSTED, item.pointer)
             elif _is_real(block):
@@ -246,6 +247,11 @@ def _with_last(message: Wire) -> Wire:
 
 def _object(value: Any) -> Wire:
     return value if is_object(value) else {}
+
+
+def _own(fields: Wire) -> Wire:
+    """Give the fields that are Anthropic's own."""
+    return {key: value for key, value in fields.items() if key not in {"before", "after"}}
 
 
 def _provider_fields(block: Wire) -> Wire:

@@ -31,6 +31,7 @@ class Candidate(Flows):
     def __init__(self, decoder: Decoder, reply_id: str) -> None:
         super().__init__(decoder, reply_id)
         self._call: Flow | None = None  # a call whose arguments go on
+        self._functions: list[Flow] = []  # calls that the client runs
         self._hosted: list[Flow] = []  # calls that the provider runs
         self._ids: set[str] = set()
         self._handlers: dict[str, Callable[[Wire, Wire], Iterator[Any]]] = {
@@ -73,11 +74,24 @@ class Candidate(Flows):
         if reason == "completed":
             unanswered = [call for call in (cut, *self._hosted) if call is not None and not call.answered]
             for call in unanswered:
+                call.answered = True
                 yield from self.response.result(call.key, "", "interrupted", {"gemini": {"finishReason": finish}})
-        if self._waiting:
-            self.own["after"] = self._waiting
+        self._settle(parks=reason == "completed")
         self.response.metadata = {"gemini": self.own} if self.own else {}
         yield from self.response.end(reason, error)
+
+    def _settle(self, *, parks: bool) -> None:
+        """
+        Keep the parts that no block followed.
+
+        Those of a reply that parks are given to its last call, which the request carries: its message gets no more metadata.
+        """
+        calls = [call for call in self._functions if not call.answered]
+        if self._waiting and parks and calls:
+            fields = {"x_gemini": {**calls[-1].extra, "after": self._waiting}}
+            self.response.extra(calls[-1].key, **fields)  # noqa: S610  ours, and not Django's
+        elif self._waiting:
+            self.own["after"] = self._waiting
 
     def _text(self, part: Wire, extra: Wire) -> Iterator[Any]:
         text = part.get("text") or ""
@@ -146,6 +160,7 @@ class Candidate(Flows):
                 self._remark("gemini.call-not-ended", f"the arguments of {shown(self._call.name)} go on, and another call begins")
                 yield from self._end_call()
             self._call = self._new("functionCall", str(name))
+            self._functions.append(self._call)
             yield from self._begin(self._call, call_id)
         if self._call is not None:
             yield from self._go_on(self._call, call, extra)

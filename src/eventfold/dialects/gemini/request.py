@@ -50,7 +50,7 @@ LOSSES = {
 _REFUSED = re.compile(r"[^a-zA-Z0-9_.:-]")
 _LONGEST_NAME = 128
 #: Fields of `x_gemini` that are ours and no part's.
-_OURS = frozenset({"before", "apart", "part", "id", "inlineData", "fileData", "functionCall"})
+_OURS = frozenset({"before", "after", "apart", "part", "id", "inlineData", "fileData", "functionCall"})
 
 
 def write_messages(messages: Iterable[Wire]) -> Said:
@@ -89,6 +89,8 @@ class _Writer:
             before = _fields_of(item.block).get("before")
             parts += copy_json(before) if is_array(before) else []
             parts += self._of_model(item, kept=last or item.block.get("id") in real)
+            after = _fields_of(item.block).get("after")
+            parts += copy_json(after) if is_array(after) else []
         self._add("model", parts)
         if turn.answers:
             self.contents.append({"role": "user", "parts": [self._answer(answer) for answer in turn.answers]})
