@@ -218,6 +218,47 @@ def _scribble(value: Any) -> None:
         value.clear()
 
 
+def _executed(*after: Wire) -> list[Wire]:
+    """Write a reply whose call is executed outside, and what follows."""
+    block = {"type": "tool_call", "id": "c", "name": "f", "input": ""}
+    outside_result = {"type": "tool_result", "id": "c", "name": "f", "output": "from outside", "state": "success"}
+    events: list[Wire] = [
+        {"type": "REPLY_START", "session_id": "t", "name": "n"},
+        {"type": "TOOL_CALL_START", "tool_call_id": "c", "tool_call_name": "f"},
+        {"type": "TOOL_CALL_END", "tool_call_id": "c"},
+        {"type": "TOOL_RESULT_START", "tool_call_id": "c", "tool_call_name": "f"},
+        {"type": "REQUIRE_EXTERNAL_EXECUTION", "tool_calls": [block]},
+        {"type": "EXTERNAL_EXECUTION_RESULT", "execution_results": [outside_result]},
+        *after,
+        {"type": "REPLY_END", "session_id": "t"},
+    ]
+    return [{"id": f"e{i}", "created_at": f"2026-01-01T00:00:{i:02}Z", "reply_id": "r", **event} for i, event in enumerate(events)]
+
+
+@judged
+@pytest.mark.parametrize(
+    ("after", "wanted"),
+    [
+        ([], "from outside"),
+        (
+            [
+                {"type": "TOOL_RESULT_TEXT_DELTA", "tool_call_id": "c", "delta": "told again"},
+                {"type": "TOOL_RESULT_END", "tool_call_id": "c", "state": "success"},
+            ],
+            "told again",
+        ),
+    ],
+)
+def test_a_result_from_outside_is_shown_once(judge: Judge, after: list[Wire], wanted: str) -> None:
+    """A result that came from outside is shown when nothing can change it any more, as the agent told it last."""
+    out, _ = encoded(DIALECT, _executed(*after))
+    assert [message["content"] for message in judge.ask(out)["messages"] if message["role"] == "tool"] == [wanted]
+    # The answer began a second run, after one that left the call to somebody else.
+    assert [value["runId"] for value in out if value["type"] == "RUN_STARTED"] == ["r", "r#2"]
+    ends = [value["outcome"] for value in out if value["type"] == "RUN_FINISHED"]
+    assert ends == [{"type": "success", "pendingToolCallIds": ["c"]}, {"type": "success"}]
+
+
 # --- theirs in ----------------------------------------------------------------------------------
 
 
