@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 #: The dialects, in the order in which `auto` asks them. The native one is called `eventfold`.
-NAMES = ("eventfold", "agentscope", "langchain")
+NAMES = ("eventfold", "agentscope", "langchain", "vercel")
 
 
 class UnknownDialect(LookupError):
