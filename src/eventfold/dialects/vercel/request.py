@@ -72,7 +72,7 @@ class _Writer:
         for placed in blocks:
             block = placed.block
             if block["type"] == "tool_call":
-                content += self._call(placed, ids.get(placed.place, block["id"]))
+                content += self._call(placed, ids.get(placed.place) or block["id"])
             elif block["type"] != "tool_result":
                 content.append(_part(block))
         self._put("assistant", content)

@@ -52,6 +52,18 @@ class Tools:
         """Find the newest part of a call."""
         return next((tool for tool in reversed(self.all) if tool.id == call_id), None)
 
+    def asked(self, approval_id: str) -> Tool | None:
+        """Find the part about which a user is asked by an id."""
+        return next((tool for tool in reversed(self.all) if tool.approval and tool.approval.get("approvalId") == approval_id), None)
+
+    def approve(self, tool: Tool, chunk: Wire) -> Iterator[Any]:
+        """Take the user's answer."""
+        if tool.approval is not None:
+            tool.approval["approved"] = chunk["approved"]
+        if tool.key in self.run.requested and tool.key in self.run.asked:
+            yield from self.run.confirm(tool.key, confirmed=chunk["approved"])
+        self.run.asked.discard(tool.key)
+
     def begin(self, chunk: Wire, step: int) -> Iterator[Any]:
         """Begin a part, unless the step has one of the call."""
         known = self.find(chunk["toolCallId"])
