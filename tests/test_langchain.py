@@ -52,8 +52,9 @@ from langchain_judge import (
 
 from eventfold import Checker
 from eventfold.dialects.langchain import DIALECT, LOSSES, MAPPING, RULES, LangChainDecoder
-from eventfold.dialects.langchain.request import NOT_RUN, write_messages
+from eventfold.dialects.langchain.request import write_messages
 from eventfold.dialects.reading import DialectChecker
+from eventfold.dialects.rounds import NOT_RUN
 from eventfold.dialects.run import joined
 from eventfold.findings import Severity
 from eventfold.fuzz.strategies import messages, replies

@@ -48,6 +48,7 @@ NAMES = (
     "anthropic",
     "gemini",
     "langchain",
+    "vercel",
 )
 
 

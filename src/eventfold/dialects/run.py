@@ -35,6 +35,7 @@ class Run(Response):
         super().__init__(make, reply_id)
         self.parked = False
         self.asked: set[Hashable] = set()  #: calls about which the user is asked
+        self.requested: set[Hashable] = set()  #: calls that were handed out, or asked about
         self.running: dict[Hashable, str] = {}  #: results that are open, by call, with all their text
         self._calling: int = 0
         self._halves: dict[Hashable, str] = {}
@@ -125,7 +126,7 @@ class Run(Response):
         yield self.event(structs.ToolResultEndEvent, tool_call_id=part.id, state=state, metadata=metadata)
 
     def answer(self, key: Hashable, output: str | list[Wire], state: str = "success", metadata: Wire | None = None) -> Iterator[Any]:
-        """Give the result of a call of a parked reply. The last one ends the reply."""
+        """Give the result of a call that was handed out. The last one ends a parked reply."""
         part = self.parts[key]
         if part.answered:
             return
@@ -135,9 +136,25 @@ class Run(Response):
         if metadata is not None:
             block["metadata"] = metadata
         yield self.event(structs.ExternalExecutionResultEvent, execution_results=[block])
-        if not self.waiting():
+        yield from self.unpark()
+
+    def confirm(self, key: Hashable, *, confirmed: bool) -> Iterator[Any]:
+        """Give the user's answer about a call that was asked about."""
+        self.asked.discard(key)
+        self.requested.discard(key)
+        answer = {"confirmed": confirmed, "tool_call": self._block(self.parts[key])}
+        yield self.event(structs.UserConfirmResultEvent, confirm_results=[answer])
+
+    def unpark(self) -> Iterator[Any]:
+        """End a parked reply when nothing waits any more."""
+        if self.parked and not self.waiting():
             self.parked = False
             yield self.event(structs.ReplyEndEvent, session_id="", finished_reason="completed", metadata=self.metadata or None)
+
+    def resume(self) -> Iterator[Any]:
+        """Go on with a parked reply."""
+        self.parked = self.ended = False
+        yield from self.begin()
 
     def waiting(self) -> list[Hashable]:
         """Give the calls that nothing answered."""
@@ -155,8 +172,10 @@ class Run(Response):
         waiting = self.waiting()
         if waiting and reason == "completed":
             self.parked = True
-            asked = [self._block(self.parts[key]) for key in waiting if key in self.asked]
-            rest = [self._block(self.parts[key]) for key in waiting if key not in self.asked]
+            new = [key for key in waiting if key not in self.requested]
+            self.requested.update(new)
+            asked = [self._block(self.parts[key]) for key in new if key in self.asked]
+            rest = [self._block(self.parts[key]) for key in new if key not in self.asked]
             if rest:
                 yield self.event(structs.RequireExternalExecutionEvent, tool_calls=rest, metadata=metadata)
             if asked:
@@ -209,3 +228,8 @@ def data_url(url: str) -> tuple[str, str] | None:
         return None
     document = base64_document(data)
     return None if document is None else (head.removeprefix("data:").removesuffix(";base64"), document)
+
+
+def base64_bytes(data: bytes) -> str:
+    """Write bytes as one base64 document."""
+    return b64encode(data).decode()

@@ -14,6 +14,7 @@ from eventfold.dialects.run import joined, json_text
 from eventfold.jsonvalue import copy_json, is_array, is_object
 
 from .chunks import result_of
+from .fields import name_in
 from .protocol import EVENTS
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Agent:
         """Take an envelope."""
         method, namespace, data = value.get("method"), params.get("namespace"), params.get("data")
         lane = tuple(str(item) for item in namespace) if is_array(namespace) else ()
-        status = data.get("event") if is_object(data) else None
+        status = name_in(data, "event") if is_object(data) else ""
         if method == "lifecycle" and not lane and status in {"running", "started"} and self._run not in self._decoder.replies.open:
             self._seen.clear()
         name = value.get("event_id", value.get("seq"))
@@ -52,7 +53,7 @@ class Agent:
                 return
             self._seen.add(name)
         self._set_time(params.get("timestamp"))
-        if method == "messages" and is_object(data) and data.get("event") in EVENTS:
+        if method == "messages" and is_object(data) and status in EVENTS:
             place = (lane, data.get("run_id") if isinstance(data.get("run_id"), str) else None)
             yield from self._decoder.messages.event(data, self._run, place, {"namespace": list(lane)} if lane else {})
             self._mark()
@@ -78,7 +79,7 @@ class Agent:
 
     def _lifecycle(self, data: Wire) -> Iterator[Any]:
         """Take what the run says of itself."""
-        replies, status = self._decoder.replies, data.get("event")
+        replies, status = self._decoder.replies, name_in(data, "event")
         reply = replies.open.get(self._run)
         if status in {"running", "started"}:
             self._facts = {name: copy_json(item) for name, item in data.items() if name != "event"}

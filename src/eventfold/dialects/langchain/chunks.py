@@ -13,7 +13,7 @@ from eventfold.dialects.run import base64_document, data_url, joined, json_text
 from eventfold.jsonvalue import copy_json, is_array, is_object
 
 from .content import DATA, content, note_calls
-from .fields import MEDIA_TYPES, merged
+from .fields import MEDIA_TYPES, merged, name_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -112,7 +112,7 @@ def chunk(turn: Turn, message: Wire) -> Iterator[Any]:
 def _reasoning(turn: Turn, message: Wire, kwargs: Wire) -> Iterator[Any]:
     """Take reasoning that stands beside the content, unless the content has some."""
     inside = message.get("content")
-    kinds = {item.get("type") for item in inside if is_object(item)} if is_array(inside) else set[Any]()
+    kinds = {name_in(item, "type") for item in inside if is_object(item)} if is_array(inside) else set[str]()
     beside = kwargs.get("reasoning_content")
     if isinstance(beside, str) and not kinds & {"reasoning", "thinking"}:
         del kwargs["reasoning_content"]
@@ -188,7 +188,7 @@ def _output_block(item: Any, place: int) -> Wire | None:
         return {"type": "text", "id": f"{place}", "text": joined(item)}
     if not is_object(item):
         return None
-    kind, text = item.get("type"), item.get("text")
+    kind, text = name_in(item, "type"), item.get("text")
     if kind in {"text", "output_text", "input_text"} and isinstance(text, str):
         return {"type": "text", "id": f"{place}", "text": joined(text)}
     inner = item.get("source")

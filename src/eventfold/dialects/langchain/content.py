@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from eventfold.jsonvalue import is_array, is_object
 
-from .fields import index_of, merged, without
+from .fields import index_of, merged, name_in, without
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -66,10 +66,8 @@ def content(turn: Turn, value: Any, *, mirrored: bool) -> Iterator[Any]:
 
 def part(turn: Turn, item: Wire, *, mirrored: bool = False) -> Iterator[Any]:
     """Take a part of the content. What it says about a mirrored call is for `note_calls`, when the call is there."""
-    kind = item.get("type")
-    if not isinstance(kind, str):
-        yield from turn.other(item)
-    elif kind in CALLS or kind == "input_json_delta":
+    kind = name_in(item, "type")
+    if kind in CALLS or kind == "input_json_delta":
         yield from _call(turn, kind, item, mirrored=mirrored)
     elif kind in SERVER_CALLS:
         arguments = item.get("partial_json") or item.get(SERVER_CALLS[kind])
@@ -91,7 +89,7 @@ def part(turn: Turn, item: Wire, *, mirrored: bool = False) -> Iterator[Any]:
 
 def said_by(item: Wire) -> tuple[str, str, Wire, Wire]:
     """Give the kind of block that a text or reasoning part is of, its text, its own fields, and those with a name of ours."""
-    kind = item.get("type")
+    kind = name_in(item, "type")
     if kind == "refusal":
         return "text", _string(item.get("refusal")), {"type": "refusal", **without(item, {"type", "refusal", "index"})}, {}
     if kind in {"text", "output_text", "input_text"}:

@@ -15,6 +15,7 @@ from eventfold.jsonvalue import copy_json, depth_of, is_array, is_object
 
 from .agent import Agent
 from .chunks import chunk, is_whole, message_of, output_of, result_of
+from .fields import name_in
 from .graph import MODES, Graph
 from .protocol import EVENTS, Messages, model_name
 from .replies import Replies
@@ -57,11 +58,11 @@ class LangChainDecoder(Decoder):
             raise Unfit(UNFIT, f"a value is {type(value).__name__}, expected an object or a stream mode")
         elif (message := message_of(value)) is not None:
             yield from self.message(message)
-        elif value.get("event") in RUN_EVENTS and isinstance(value.get("run_id"), str):
+        elif name_in(value, "event") in RUN_EVENTS and isinstance(value.get("run_id"), str):
             yield from runs(self, value)
         elif value.get("type") == "event" and is_object(params := value.get("params")):
             yield from self._agent.envelope(value, params)
-        elif value.get("event") in EVENTS:
+        elif name_in(value, "event") in EVENTS:
             yield from self.messages.event(value, None, (), {})
         else:
             yield from self._object(value)

@@ -19,6 +19,12 @@ DATA_FIELDS = frozenset({"type", "index", "base64", "data", "url", "mime_type", 
 SERVER_FIELDS = frozenset({"id", "name", "args", "input", "partial_json", "index"})
 
 
+def name_in(item: Wire, key: str) -> str:
+    """Give the text that stands under a key; empty when it is none."""
+    value = item.get(key)
+    return value if isinstance(value, str) else ""
+
+
 def index_of(item: Wire) -> Hashable:
     """Give the index of a part of the content; None when it has none."""
     index = item.get("index")

@@ -14,6 +14,7 @@ import orjson
 from eventfold.jsonvalue import copy_json, is_array, is_object
 
 from .content import CUSTOM_CALL
+from .fields import name_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -113,7 +114,7 @@ def _named(extra: Wire) -> Wire:
 
 def _annotation(note: Any) -> Wire:
     """Write a provider's citation so that it comes back to it as it is."""
-    known = is_object(note) and note.get("type") in {"citation", "non_standard_annotation"}
+    known = is_object(note) and name_in(note, "type") in {"citation", "non_standard_annotation"}
     return copy_json(note) if known else {"type": "non_standard_annotation", "value": copy_json(note)}
 
 

@@ -13,7 +13,7 @@ from eventfold.dialects.run import joined, json_text
 from eventfold.jsonvalue import copy_json, is_object
 
 from .content import CALLS, DATA, SERVER_CALLS, note_calls, part, said_by
-from .fields import index_of, without
+from .fields import index_of, name_in, without
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
@@ -69,13 +69,13 @@ class Blocks:
 
     def _start(self, value: Wire) -> Iterator[Any]:
         index, item = _place(value)
-        kind = item.get("type")
+        kind = name_in(item, "type")
         self._seen.add(index)
-        if isinstance(kind, str) and kind in _TEXTS:
+        if kind in _TEXTS:
             ours, text, extra, named = said_by(item)
             yield from self._turn.begin(ours, index)
             yield from self._turn.write(ours, index, text, extra, **named)
-        elif isinstance(kind, str) and (kind in CALLS or kind in SERVER_CALLS):
+        elif kind in CALLS or kind in SERVER_CALLS:
             arguments = item.get("args", item.get("input"))
             yield from self._turn.piece(index, item.get("id"), item.get("name"), arguments, server=kind in SERVER_CALLS)
 
@@ -87,7 +87,7 @@ class Blocks:
             if is_object(old):
                 yield from part(turn, {**old, "index": index})
             return
-        kind = delta.get("type")
+        kind = name_in(delta, "type")
         if kind in {"text-delta", "reasoning-delta"}:
             field, ours = ("text", "text") if kind == "text-delta" else ("reasoning", "thinking")
             text = delta.get(field)
@@ -106,13 +106,13 @@ class Blocks:
 
     def _fields(self, index: Hashable, fields: Wire) -> Iterator[Any]:
         """Take fields of a block that replace those it had."""
-        kind = fields.get("type")
+        kind = name_in(fields, "type")
         if kind in {"tool_call_chunk", "server_tool_call_chunk"}:
             yield from self._turn.calls.snapshot(index, fields.get("id"), fields.get("name"), fields.get("args"))
         elif kind == "input_json_delta":
             # Anthropic's piece of the arguments, which a `tool_call_chunk` repeats.
             return
-        elif isinstance(kind, str) and kind in _TEXTS:
+        elif kind in _TEXTS:
             ours, _, extra, named = said_by(fields)
             yield from self._turn.write(ours, index, "", extra, **named)
         else:
@@ -121,8 +121,8 @@ class Blocks:
     def _finish(self, value: Wire) -> Iterator[Any]:
         turn = self._turn
         index, item = _place(value)
-        kind = item.get("type")
-        if isinstance(kind, str) and kind in _TEXTS:
+        kind = name_in(item, "type")
+        if kind in _TEXTS:
             ours, text, extra, named = said_by(item)
             yield from turn.end(ours, index, text, extra, **named)
         elif kind in SERVER_CALLS or (kind == "invalid_tool_call" and _is_server(turn, index)):
@@ -140,7 +140,7 @@ class Blocks:
         turn = self._turn
         turn.said = True
         arguments = item.get("args", item.get("arguments"))
-        server = item.get("type") in SERVER_CALLS
+        server = name_in(item, "type") in SERVER_CALLS
         note = {key: value for key, value in item.items() if key != "input"}
         if turn.calls.find(index, "") is None:
             call_id, name = item.get("id"), item.get("name")
@@ -177,7 +177,7 @@ class Messages:
 
     def event(self, value: Wire, scope: Hashable, lane: Hashable, facts: Wire) -> Iterator[Any]:
         """Take an event of a message. Without a scope, each message is a reply."""
-        name, role = value["event"], value.get("role")
+        name, role = value["event"], name_in(value, "role")
         if name == "message-start":
             self._tools.pop(lane, None)
         if name == "message-start" and role in {"tool", "human", "system", "user"}:

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from eventfold.dialects.rounds import LOSSES as PAIRING
+from eventfold.dialects.rounds import NOT_RUN, Called, Placed, Rounds
 from eventfold.dialects.translation import Said
 from eventfold.findings import Loss
 from eventfold.jsonvalue import copy_json, is_array, is_object
@@ -22,45 +24,28 @@ if TYPE_CHECKING:
 
     from eventfold.shape import Wire
 
+STATE = "a result has no other states than success and error"
 #: What is lost, and where it shows.
-LOSSES: dict[str, tuple[str, ...]] = {
-    "a result has no other states than success and error": ("/content/*/state",),
-    "a call without a result is answered as not run, since providers ask for an answer": ("/content/*",),
-    "a result without a call is left out, since providers refuse it": ("/content/*",),
-    "a call that repeats the id of another gets an id of its own": ("/content/*/id",),
-}
-STATE, UNANSWERED, ORPHAN, REPEATED = LOSSES
-
-#: What stands in place of a result that there is not.
-NOT_RUN = "The tool was not run."
+LOSSES: dict[str, tuple[str, ...]] = {STATE: ("/content/*/state",), **PAIRING}
 
 _ROLES = {"user": "human", "system": "system"}
 
 
 def write_messages(messages: Iterable[Wire]) -> Said:
     """Write messages."""
-    writer = _Writer()
     listed = list(messages)
-    writer.collect(listed)
+    writer = _Writer(listed)
     for i, message in enumerate(listed):
         writer.write(message, f"/{i}")
-    return Said(writer.out, [*writer.losses, *writer.orphans()])
+    return Said(writer.out, writer.rounds.finish())
 
 
 class _Writer:
     """Writes messages; knows all results, since one may stand in a later message."""
 
-    def __init__(self) -> None:
+    def __init__(self, messages: list[Wire]) -> None:
         self.out: list[Wire] = []
-        self.losses: list[Loss] = []
-        self._results: dict[str, list[tuple[Wire, str]]] = {}  #: that nothing took yet, by call, with their place
-
-    def collect(self, messages: list[Wire]) -> None:
-        """Find all results."""
-        for i, message in enumerate(messages):
-            for j, block in enumerate(message["content"]):
-                if block["type"] == "tool_result":
-                    self._results.setdefault(block["id"], []).append((block, f"/{i}/content/{j}"))
+        self.rounds = Rounds(messages, _is_server)
 
     def write(self, message: Wire, place: str) -> None:
         """Write a message of any role."""
@@ -71,51 +56,37 @@ class _Writer:
         elif role == "assistant":
             self._assistant(message, place)
 
-    def orphans(self) -> list[Loss]:
-        """List the results that no call has taken."""
-        return [Loss(place, ORPHAN) for left in self._results.values() for _, place in left]
-
     def _assistant(self, message: Wire, place: str) -> None:
-        """Write a reply: a message of the model for each round of calls, and their results."""
-        segments = list(_segments(message["content"]))
-        models = sum(1 for kind, _ in segments if kind == "ai")
-        facts = _facts(message, models)
+        """Write a reply: a message of the model for each round, and the results of its calls."""
+        rounds = list(self.rounds.of(message, place))
+        facts = _facts(message, sum(each.kind == "said" for each in rounds))
         number = 0
-        for kind, blocks in segments:
-            if kind == "hint":
-                for _, block in blocks:
-                    self._hint(block)
-            elif kind == "ai":
-                self._model(message, blocks, facts[number] if number < len(facts) else {}, place, number)
+        for each in rounds:
+            if each.kind == "said":
+                self._model(message, each.blocks, facts[number] if number < len(facts) else {}, number)
                 number += 1
+            elif each.kind == "hints":
+                for _, block in each.blocks:
+                    self._hint(block)
 
-    def _model(self, message: Wire, blocks: list[tuple[int, Wire]], facts: Wire, place: str, number: int) -> None:
-        calls: list[tuple[Wire, str, str]] = []
+    def _model(self, message: Wire, blocks: list[Placed], facts: Wire, number: int) -> None:
+        calls = {called.placed.place: called for called in self.rounds.calls(blocks)}
         content: list[Wire] = []
-        taken: set[str] = set()
         others = _others(facts)
-        for count, (j, block) in enumerate((j, block) for j, block in blocks if block["type"] != "tool_result"):
-            where = f"{place}/content/{j}"
+        for count, (where, block) in enumerate(placed for placed in blocks if placed.block["type"] != "tool_result"):
             content += others.pop(count, [])
             if block["type"] != "tool_call":
                 content.extend(part_of(block))
-            elif _is_server(block):
-                content += self._served(block)
+            elif where in calls:
+                content += calls_of(block, calls[where].id)
             else:
-                call_id = block["id"]
-                while call_id in taken:
-                    call_id += "#"
-                if call_id != block["id"]:
-                    self.losses.append(Loss(f"{where}/id", REPEATED))
-                taken.add(call_id)
-                calls.append((block, call_id, where))
-                content += calls_of(block, call_id)
+                content += self._served(block)
         content += [other for left in others.values() for other in left]
         if not content:
             return
         self._put("ai", self._ai(message, content, facts, number))
-        for block, call_id, where in calls:
-            self._answer(block, call_id, where)
+        for called in calls.values():
+            self._answer(called)
 
     def _ai(self, message: Wire, content: list[Wire], facts: Wire, number: int) -> Wire:
         known = _own(message.get("metadata"))
@@ -142,27 +113,29 @@ class _Writer:
             data["usage_metadata"] = copy_json(facts["usage_metadata"])
         return data
 
-    def _answer(self, call: Wire, call_id: str, where: str) -> None:
+    def _answer(self, called: Called) -> None:
         """Write the result of a call."""
-        found = self._take(call["id"])
+        call = called.placed
+        found = self.rounds.answer(call)
         if found is None:
-            self.losses.append(Loss(where, UNANSWERED))
-            self._put("tool", {"content": NOT_RUN, "tool_call_id": call_id, "name": call["name"], "status": "error"})
+            self._put("tool", {"content": NOT_RUN, "tool_call_id": called.id, "name": call.block["name"], "status": "error"})
             return
-        block, place = found
-        state = block.get("state", "success")
-        if state not in {"success", "error"}:
-            self.losses.append(Loss(f"{place}/state", STATE))
-        rest = _own(block.get("metadata"))
-        output = block["output"]
+        rest, output = _own(found.block.get("metadata")), found.block["output"]
         data: Wire = {
             "content": output if isinstance(output, str) else plain(parts_of(output)),
-            "tool_call_id": call_id,
-            "name": block["name"],
-            "status": "success" if state == "success" else "error",
+            "tool_call_id": called.id,
+            "name": found.block["name"],
+            "status": self._status(found),
         }
         data |= {key: copy_json(rest[key]) for key in ("artifact", "id") if rest.get(key) is not None}
         self._put("tool", data)
+
+    def _status(self, result: Placed) -> str:
+        """Say how a tool ended. More than success and error cannot be said."""
+        state = result.block.get("state", "success")
+        if state not in {"success", "error"}:
+            self.rounds.losses.append(Loss(f"{result.place}/state", STATE))
+        return "success" if state == "success" else "error"
 
     def _served(self, call: Wire) -> Iterator[Wire]:
         """Write a call that the provider ran, and its result, as parts of the content."""
@@ -173,28 +146,16 @@ class _Writer:
         arguments = arguments_of(call["input"])
         given = {} if arguments is None else arguments
         yield {"type": "server_tool_call", "id": call["id"], "name": name, "args": given, **extras_of(extra)}
-        found = self._take(call["id"])
+        found = self.rounds.take(call["id"])
         if found is None:
             return
-        block, place = found
-        state = block.get("state", "success")
-        if state not in {"success", "error"}:
-            self.losses.append(Loss(f"{place}/state", STATE))
-        output = block["output"]
+        block, output = found.block, found.block["output"]
         texts = [output] if isinstance(output, str) else [part["text"] for part in output if part["type"] == "text"]
-        status = "success" if state == "success" else "error"
         rest = copy_json(_own(block.get("metadata")))
         if "type" in rest:
             rest["block_type"] = rest.pop("type")
         told = {"output": output_of_text("".join(texts))} if any(texts) else {}
-        yield {"type": "server_tool_result", "tool_call_id": call["id"], "status": status, **told, **extras_of(rest)}
-
-    def _take(self, call_id: str) -> tuple[Wire, str] | None:
-        """Take the first result of a call that is left."""
-        left = self._results.get(call_id)
-        if not left:
-            return None
-        return left.pop(0)
+        yield {"type": "server_tool_result", "tool_call_id": call["id"], "status": self._status(found), **told, **extras_of(rest)}
 
     def _hint(self, block: Wire) -> None:
         hint = block["hint"]
@@ -204,23 +165,6 @@ class _Writer:
 
     def _put(self, kind: str, data: Wire) -> None:
         self.out.append({"type": kind, "data": data})
-
-
-def _segments(blocks: list[Wire]) -> Iterator[tuple[str, list[tuple[int, Wire]]]]:
-    """Cut a reply: what the model said in one go, results, hints. Numbers are places in the content."""
-    kind: str | None = None
-    segment: list[tuple[int, Wire]] = []
-    for j, block in enumerate(blocks):
-        now = {"tool_result": "results", "hint": "hint"}.get(block["type"], "ai")
-        if now == "results" and kind == "ai" and _answers_server(block, segment):
-            now = "ai"  # it stands in the content, behind its call
-        if kind is not None and now != kind:
-            yield kind, segment
-            segment = []
-        kind = now
-        segment.append((j, block))
-    if kind is not None:
-        yield kind, segment
 
 
 def _facts(message: Wire, models: int) -> list[Wire]:
@@ -251,7 +195,3 @@ def _is_server(block: Wire) -> bool:
     extra = block.get("x_langchain")
     kind = extra.get("type") if is_object(extra) else None
     return isinstance(kind, str) and (kind in SERVER_CALLS or kind in SERVED)
-
-
-def _answers_server(result: Wire, segment: list[tuple[int, Wire]]) -> bool:
-    return any(block["type"] == "tool_call" and block["id"] == result["id"] and _is_server(block) for _, block in segment)
