@@ -53,7 +53,7 @@ def encoded_structs(events: Sequence[Any]) -> tuple[list[Wire], list[Loss]]:
 
 def errors(remarks: Iterable[Any]) -> list[Any]:
     """Give the remarks that say that a rule is broken, other than that the stream was cut."""
-    return [found for found in remarks if DIALECT.rules[found.rule]["severity"] == "error" and found.rule != "task.unfinished"]
+    return [found for found in remarks if DIALECT.rules[found.rule]["severity"] == "error" and found.rule != "a2a.task-unfinished"]
 
 
 def comes_back(events: Sequence[Any]) -> list[Any]:
@@ -79,7 +79,7 @@ def test_every_prefix_comes_back_whole(stream: list[Wire]) -> None:
     """So does every prefix; only that the task goes on is remarked."""
     events = structs_of(stream)
     for end in range(len(events)):
-        assert {found.rule for found in comes_back(events[:end])} <= {"task.unfinished"}
+        assert {found.rule for found in comes_back(events[:end])} <= {"a2a.task-unfinished"}
 
 
 @given(broken_streams())

@@ -69,31 +69,31 @@ BROKEN: list[tuple[str, list[Any], int]] = [
     ("dialect.unfit", [{"task": 1}], 0),
     ("dialect.unknown", [task(), [1], DONE], 1),
     ("dialect.unknown", [task(), {"hello": 1}, DONE], 1),
-    ("value.one-payload", [task() | DONE], 0),
-    ("value.version", [{"kind": "status-update", "taskId": "t", "contextId": "c", "status": {"state": "working"}, "final": False}], 0),
-    ("value.too-deep", [task(metadata={"k": nested(95)})], 0),
-    ("rpc.error", [{"jsonrpc": "2.0", "id": 1, "error": {"code": -32001, "message": "Task not found"}}], 0),
-    ("value.lone-surrogate", [task(), chunk("a\ud800"), DONE], 1),
-    ("value.unknown-field", [task(), chunk("a", extra=1), DONE], 1),
-    ("value.note", [task(metadata={"eventfold": {"message": "{"}}), DONE], 0),
-    ("part.content", [task(), chunk(parts=[{"text": "a", "url": "b"}]), DONE], 1),
-    ("part.content", [task(), chunk(parts=[{}]), DONE], 1),
-    ("task.not-first", [status("WORKING"), DONE], 0),
-    ("task.not-first", [chunk("a"), DONE], 0),
-    ("task.other-id", [task(), {"statusUpdate": {**IDS, "taskId": "u", "status": {"state": "TASK_STATE_COMPLETED"}}}, DONE], 1),
-    ("task.other-context", [task(), {"statusUpdate": {**IDS, "contextId": "d", "status": {"state": "TASK_STATE_COMPLETED"}}}], 1),
-    ("task.after-end", [task(), DONE, chunk("late")], 2),
-    ("task.after-end", [task(), DONE, status("WORKING")], 2),
-    ("task.unfinished", [task(), chunk("a")], 2),
-    ("task.again", [task(), chunk("a"), task("WORKING", artifacts=[{"artifactId": "a", "parts": [{"text": "a"}]}]), DONE], 2),
-    ("task.no-state", [task(), status("UNSPECIFIED"), DONE], 1),
-    ("artifact.unknown", [task(), more("a"), DONE], 1),
-    ("artifact.after-last-chunk", [task(), chunk("a", lastChunk=True), more("b"), DONE], 2),
-    ("artifact.no-parts", [task(), chunk(), DONE], 1),
-    ("artifact.replaced", [task(), chunk("a"), chunk("b"), DONE], 2),
-    ("message.in-task", [task(), message("m", "a"), DONE], 1),
-    ("message.second", [message("m", "a"), message("n", "b")], 1),
-    ("message.no-parts", [message("m")], 0),
+    ("a2a.value-one-payload", [task() | DONE], 0),
+    ("a2a.value-version", [{"kind": "status-update", "taskId": "t", "contextId": "c", "status": {"state": "working"}, "final": False}], 0),
+    ("a2a.value-too-deep", [task(metadata={"k": nested(95)})], 0),
+    ("a2a.rpc-error", [{"jsonrpc": "2.0", "id": 1, "error": {"code": -32001, "message": "Task not found"}}], 0),
+    ("a2a.value-lone-surrogate", [task(), chunk("a\ud800"), DONE], 1),
+    ("a2a.value-unknown-field", [task(), chunk("a", extra=1), DONE], 1),
+    ("a2a.value-note", [task(metadata={"eventfold": {"message": "{"}}), DONE], 0),
+    ("a2a.part-content", [task(), chunk(parts=[{"text": "a", "url": "b"}]), DONE], 1),
+    ("a2a.part-content", [task(), chunk(parts=[{}]), DONE], 1),
+    ("a2a.task-not-first", [status("WORKING"), DONE], 0),
+    ("a2a.task-not-first", [chunk("a"), DONE], 0),
+    ("a2a.task-other-id", [task(), {"statusUpdate": {**IDS, "taskId": "u", "status": {"state": "TASK_STATE_COMPLETED"}}}, DONE], 1),
+    ("a2a.task-other-context", [task(), {"statusUpdate": {**IDS, "contextId": "d", "status": {"state": "TASK_STATE_COMPLETED"}}}], 1),
+    ("a2a.task-after-end", [task(), DONE, chunk("late")], 2),
+    ("a2a.task-after-end", [task(), DONE, status("WORKING")], 2),
+    ("a2a.task-unfinished", [task(), chunk("a")], 2),
+    ("a2a.task-again", [task(), chunk("a"), task("WORKING", artifacts=[{"artifactId": "a", "parts": [{"text": "a"}]}]), DONE], 2),
+    ("a2a.task-no-state", [task(), status("UNSPECIFIED"), DONE], 1),
+    ("a2a.artifact-unknown", [task(), more("a"), DONE], 1),
+    ("a2a.artifact-after-last-chunk", [task(), chunk("a", lastChunk=True), more("b"), DONE], 2),
+    ("a2a.artifact-no-parts", [task(), chunk(), DONE], 1),
+    ("a2a.artifact-replaced", [task(), chunk("a"), chunk("b"), DONE], 2),
+    ("a2a.message-in-task", [task(), message("m", "a"), DONE], 1),
+    ("a2a.message-second", [message("m", "a"), message("n", "b")], 1),
+    ("a2a.message-no-parts", [message("m")], 0),
 ]
 
 
@@ -109,7 +109,7 @@ def test_each_rule_fires_where_it_is_broken(rule: str, stream: list[Any], index:
     list(decoder.finish())
     found += [(remark.rule, decoder.index) for remark in decoder.remarks]
     assert (rule, index) in found
-    assert {name for name, _ in found} <= {rule, "task.unfinished"}
+    assert {name for name, _ in found} <= {rule, "a2a.task-unfinished"}
 
 
 def test_every_rule_of_the_dialect_is_broken_somewhere() -> None:
@@ -178,7 +178,7 @@ def test_reported_streams_give_the_right_texts(stream: list[Wire], wanted: list[
     assert texts([{"jsonrpc": "2.0", "id": 1, "result": value} for value in stream]) == wanted
     events, _, remarks = decoded(DIALECT, stream)
     findings = check_and_fold(lines_of([fields_of(event) for event in events])).findings
-    cut = any(remark.rule == "task.unfinished" for remark in remarks)
+    cut = any(remark.rule == "a2a.task-unfinished" for remark in remarks)
     assert {finding.rule for finding in findings if finding.severity is Severity.ERROR} == ({"reply.missing-end"} if cut else set())
 
 

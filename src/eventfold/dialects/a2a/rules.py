@@ -6,13 +6,18 @@ from eventfold.dialects.translation import COMMON, rule
 
 from .shapes import PART
 
-ONE_PAYLOAD, OLD, DEEP, RPC = "value.one-payload", "value.version", "value.too-deep", "rpc.error"
-SURROGATE, UNKNOWN_FIELD, NOTE = "value.lone-surrogate", "value.unknown-field", "value.note"
-NOT_FIRST, OTHER, CONTEXT = "task.not-first", "task.other-id", "task.other-context"
-AFTER_END, UNFINISHED, SECOND_TASK = "task.after-end", "task.unfinished", "task.again"
-STATE = "task.no-state"
-NO_ARTIFACT, AFTER_LAST, NO_PARTS, REPLACED = "artifact.unknown", "artifact.after-last-chunk", "artifact.no-parts", "artifact.replaced"
-IN_TASK, SECOND_MESSAGE, BARE_MESSAGE = "message.in-task", "message.second", "message.no-parts"
+ONE_PAYLOAD, OLD, DEEP, RPC = "a2a.value-one-payload", "a2a.value-version", "a2a.value-too-deep", "a2a.rpc-error"
+SURROGATE, UNKNOWN_FIELD, NOTE = "a2a.value-lone-surrogate", "a2a.value-unknown-field", "a2a.value-note"
+NOT_FIRST, OTHER, CONTEXT = "a2a.task-not-first", "a2a.task-other-id", "a2a.task-other-context"
+AFTER_END, UNFINISHED, SECOND_TASK = "a2a.task-after-end", "a2a.task-unfinished", "a2a.task-again"
+STATE = "a2a.task-no-state"
+NO_ARTIFACT, AFTER_LAST, NO_PARTS, REPLACED = (
+    "a2a.artifact-unknown",
+    "a2a.artifact-after-last-chunk",
+    "a2a.artifact-no-parts",
+    "a2a.artifact-replaced",
+)
+IN_TASK, SECOND_MESSAGE, BARE_MESSAGE = "a2a.message-in-task", "a2a.message-second", "a2a.message-no-parts"
 
 RULES = {
     **COMMON,

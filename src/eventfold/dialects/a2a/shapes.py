@@ -81,7 +81,7 @@ PAYLOADS = {
 #: What a part holds exactly one of.
 CONTENTS = ("text", "raw", "url", "data")
 #: A part that does not hold exactly one of them.
-PART = "part.content"
+PART = "a2a.part-content"
 
 _KINDS: dict[str, type] = {"text": str, "flag": bool, "object": dict}
 _SNAKE = re.compile(r"_([a-z])")
