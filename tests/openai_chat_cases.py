@@ -331,6 +331,11 @@ CASES: dict[str, Case] = {
         [("thinking", "hm"), ("text", "a")],
         sdk="TypeError",
     ),
+    "thinking on both sides of a call": Case(
+        [says(reasoning_content="hm"), calls(HEAD), says(reasoning_content="so"), calls(piece(0, arguments='{"q":1}')), TOOLS],
+        [("thinking", "hm"), *ONE, ("thinking", "so")],
+        PARKED,
+    ),
     "a refusal": Case([says(content=None, refusal=""), says(refusal="I "), says(refusal="won't"), STOP], [("text", "I won't")]),
     "a character in two deltas": Case(
         [says(content="a" + HALVES[0]), says(content=HALVES[1] + "z"), STOP], [("text", "a\U0001f99cz")], sdk="leaves two halves"

@@ -116,6 +116,51 @@ RULES = {
     ),
 }
 
+#: What of ours stands for what; the events come of streams, the blocks go into requests.
+MAPPING = (
+    Row(
+        "ReplyStartEvent",
+        "the first chunk of a choice",
+        "in",
+        "`id`, and `id#1` for the second choice; what is known of the response is its metadata",
+    ),
+    Row("ModelCallStartEvent", "`model`", "in"),
+    Row(
+        "TextBlockStartEvent, TextBlockDeltaEvent, TextBlockEndEvent",
+        "`content`, `refusal`, `audio.transcript`",
+        "in",
+        "`x_openai.type` tells a refusal and a transcript; annotations and log-probabilities stand beside",
+    ),
+    Row(
+        "ThinkingBlockStartEvent, ThinkingBlockDeltaEvent, ThinkingBlockEndEvent",
+        "`reasoning_details`, `reasoning_content`, `reasoning`, `reasoning_text`, parts of type `thinking`",
+        "in",
+        "`x_openai.field` or `x_openai.reasoning_details` tells which; signatures and encrypted data stand on the block",
+    ),
+    Row("DataBlockStartEvent, DataBlockDeltaEvent, DataBlockEndEvent", "`audio.data`, `images`", "in"),
+    Row("ToolCallStartEvent, ToolCallDeltaEvent, ToolCallEndEvent", "`tool_calls`, `function_call`", "in", "told when the arguments begin"),
+    Row("ModelCallEndEvent", "the last `usage`", "in", "of the first choice; its other fields are metadata"),
+    Row("RequireExternalExecutionEvent", "the end of a choice with calls", "in"),
+    Row("ReplyEndEvent", "the end of any other choice; `error`", "in", "`finish_reason` is metadata"),
+    Row(
+        "CustomEvent",
+        "parts of content of unknown kinds, thinking that differs, values of other protocols",
+        "in",
+        "nothing else is made of them",
+    ),
+    Row("SystemMsg", "`role: system` or `developer`", "both"),
+    Row("UserMsg", "`role: user`", "both"),
+    Row("AssistantMsg", "`role: assistant`, `role: tool`, again `role: assistant`, ...", "both", "a message for each round of calls"),
+    Row("ToolMsg", "`role: tool`", "both", "its results stand behind the calls that they answer"),
+    Row("TextBlock", "`content`, `refusal`", "both", "texts of one message of the assistant are joined"),
+    Row("ThinkingBlock", "the field that it was read from", "both"),
+    Row("ToolCallBlock", "`tool_calls`", "both", "no arguments are written as `{}`"),
+    Row("ToolResultBlock", "`role: tool`", "both", "its data is shown by a message of the user"),
+    Row("DataBlock", "`image_url`, `input_audio`, `file`, `audio.id`, `images`", "both"),
+    Row("HintBlock", "`role: user`", "out"),
+    Row("ImageBlock, AudioBlock", "`image_url`, `input_audio`", "out"),
+)
+
 DIALECT = Dialect(
     name="openai_chat",
     title="OpenAI Chat Completions (openai 3.57.0)",
@@ -125,5 +170,5 @@ DIALECT = Dialect(
     write_messages=write_messages,
     losses=LOSSES,
     rules={**COMMON, **RULES},
-    mapping=(Row("", "", "in"),),
+    mapping=MAPPING,
 )

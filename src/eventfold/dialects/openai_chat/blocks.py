@@ -70,11 +70,15 @@ class Blocks:
 
     def begin(self, kind: str, key: Hashable, **fields: Any) -> Iterator[Any]:
         """Open a block, unless it is open. What was there is closed."""
-        for call in list(self.calls.waiting()):
-            yield from self._start(call)
+        yield from self.tell()
         if not self.is_open(key):
             yield from self._close_all(SOUND if key in SOUND else frozenset())
             yield from self._response.open(kind, key, **fields)
+
+    def tell(self) -> Iterator[Any]:
+        """Tell the calls that wait, since something follows them. What is noted of a block before belongs to the one before them."""
+        for call in list(self.calls.waiting()):
+            yield from self._start(call)
 
     def arguments(self, call: Call, text: str) -> Iterator[Any]:
         """Append to the arguments of a call, which is told when they begin, if it can be."""

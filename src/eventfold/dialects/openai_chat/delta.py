@@ -69,6 +69,7 @@ class DeltaReader:
             text = self._place.string(delta, name)
             if text and not said:
                 said, chosen = text, name
+                yield from self._blocks.tell()
                 self._blocks.note(name)["field"] = name
                 yield from self._blocks.write("thinking", name, text)
             elif text and text != said:
@@ -81,10 +82,13 @@ class DeltaReader:
         place = position if position is not None else index if isinstance(index, int) else text_of(detail.get("id"))
         key = (DETAILS, text_of(detail.get("type")), place)
         secret = {name: detail[field] for field, name in _SECRET.items() if isinstance(detail.get(field), str) and detail[field]}
+        text = _said(detail)
+        if text or secret:
+            yield from self._blocks.tell()
         gather(self._blocks.fields(key), secret)
         rest = {name: value for name, value in detail.items() if not (isinstance(value, str) and name in {*_SAID, *_SECRET})}
         absorb(self._blocks.note(key).setdefault(DETAILS, {}), rest)
-        if text := _said(detail):
+        if text:
             yield from self._blocks.write("thinking", key, text)
         elif secret:
             yield from self._blocks.begin("thinking", key)
@@ -103,6 +107,7 @@ class DeltaReader:
             elif kind == "refusal":
                 yield from self._blocks.write("text", "refusal", self._place.string(part, "refusal"))
             elif kind == "thinking":
+                yield from self._blocks.tell()
                 absorb(self._blocks.note("thinking"), {key: value for key, value in part.items() if key != "thinking"})
                 yield from self._blocks.write("thinking", "thinking", "".join(_texts_of(part.get("thinking"))))
             elif kind == "image_url":
