@@ -171,6 +171,14 @@ SAID: dict[str, tuple[list[Wire], list[Wire], list[str]]] = {
         [said("user", HELLO), said("user", HELLO)],
         [TRAILING, TRAILING],
     ),
+    "thinking that only an answer follows": (
+        [msg("assistant", call(call_id="a", state="asking", type="mcp_approval_request", id="a", server_label="s"), thinking("", **RS))],
+        [
+            {"type": "mcp_approval_request", "id": "a", "server_label": "s", "name": "look", "arguments": "{}"},
+            {"type": "mcp_approval_response", "approval_request_id": "a", "approve": False, "reason": NO_RESULT},
+        ],
+        [UNANSWERED, TRAILING],
+    ),
     "compacted context": (
         [msg("assistant", thinking("", type="compaction", id="cm_1", encrypted_content="s"))],
         [{"type": "compaction", "id": "cm_1", "encrypted_content": "s"}],

@@ -54,7 +54,7 @@ class ResponsesDecoder(Decoder):
         """Translate a value."""
         if not is_object(value):
             raise Unfit(UNFIT, "an event is a JSON object")
-        if any(isinstance(item, dict | list) for item in value.values()) and depth_of(value) > MAX_DEPTH:
+        if any(item and isinstance(item, dict | list) for item in value.values()) and depth_of(value) > MAX_DEPTH:
             raise Unfit(UNFIT, f"nested deeper than {MAX_DEPTH}")
         kind = text_of(value.get("type"))
         if kind in LIFECYCLE:

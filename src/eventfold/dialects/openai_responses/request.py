@@ -15,7 +15,7 @@ from eventfold.jsonvalue import copy_json
 
 from .answers import Unsayable, answer_to, hosted_item, opaque_item, restored
 from .content import output_of, part_of, parts_of
-from .items import ANSWERS, BESIDE, CALLS, FIELD, Item, object_of, runs_here
+from .items import BESIDE, CALLS, FIELD, Item, object_of, runs_here
 from .pairing import Pairing, Spot
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ LOSSES = {
 NO_RESULT = "There is no result: the call did not run to its end."
 
 _STATUSES = ("in_progress", "completed", "incomplete")
-#: What an item of the assistant may be, besides what CALLS names.
-_WRITTEN = ("reasoning", "compaction", "image_generation_call", "message")
+#: What a client answers with. An answer that has an id was the provider's own.
+_ANSWERED = frozenset(call.answer for call in CALLS.values() if call.answer)
 
 
 def write_messages(messages: Iterable[Wire]) -> Said:
@@ -220,7 +220,9 @@ class _Writer:
                 self._lose(TRAILING, self._spots[id(item)])
                 continue
             kept.append(item)
-            follows = item.get("role", "assistant") == "assistant" and (kind in _WRITTEN or kind in CALLS or kind not in ANSWERS)
+            follows = item.get("role", "assistant") == "assistant" and (
+                kind not in _ANSWERED or ("id" in item and kind != "local_shell_call_output")
+            )
         self._items[began:] = reversed(kept)
 
     def _block(self, spot: Spot) -> Wire:
