@@ -126,6 +126,7 @@ class _Writer:
 
     def _of_assistant(self, turn: Turn, ids: dict[str, str], *, last: bool) -> Iterator[Wire]:
         hosted = [item.block["id"] for item in turn.items if item.block["type"] == "tool_result" and _is_real(item.block)]
+        after: list[Wire] = []  # what no block of the turn follows
         for item in turn.items:
             block, fields = item.block, _provider_fields(item.block)
             if block["type"] == "tool_result":
@@ -138,7 +139,7 @@ class _Writer:
                 yield from self._thinking(item)
             elif item.pointer in ids:
                 yield self._call(item, ids[item.pointer], _own(fields))
-                yield from copy_json(fields["after"]) if is_array(fields.get("after")) else ()
+                after += copy_json(fields["after"]) if is_array(fields.get("after")) else []
             elif block["type"] == "tool_call":
                 if last or block["id"] in hosted:
                     yield self._call(item, block["id"], _own(fields))
@@ -150,6 +151,7 @@ class _Writer:
                     self.lose(LOST_HOSTED, item.pointer)
                 else:
                     yield result
+        yield from after
 
     def _thinking(self, item: Item) -> Iterator[Wire]:
         block = item.block

@@ -89,7 +89,7 @@ class _Writer:
             before = _fields_of(item.block).get("before")
             parts += copy_json(before) if is_array(before) else []
             parts += self._of_model(item, kept=last or item.block.get("id") in real)
-            after = _fields_of(item.block).get("after")
+        for after in (_fields_of(item.block).get("after") for item in turn.items):
             parts += copy_json(after) if is_array(after) else []
         self._add("model", parts)
         if turn.answers:
