@@ -181,6 +181,8 @@ class AguiDecoder(Calls):
     def _own(self, event: Wire, own: Wire) -> bool:
         """Give back what our encoder has said. Tells whether it was that."""
         if own.get("copy") is True:
+            if event["type"] in {Type.RUN_FINISHED, Type.RUN_ERROR}:
+                self.lanes.clear()
             return True
         carried = event.get("value") if own.get("carries") is True else own.get("event")
         opens = event["type"] in {Type.RUN_STARTED, Type.SUBAGENT_STARTED}

@@ -81,7 +81,12 @@ class AguiEncoder(CallWriter):
     def reply_ended(self, speaker: Speaker, event: Any, _before: str) -> Iterator[Wire]:
         """Say the results that came from outside for good, and end the reply."""
         yield from self.results(speaker, list(self.reply(speaker).instances.get(CALL_KIND, {})))
-        yield from self.ended(speaker, own_event(event))
+        speaker.end = own_event(event)
+        if speaker.tag is None and not self.idle():
+            # Its run has to wait for others. What comes for the reply meanwhile comes after its end.
+            speaker.told = True
+            yield from self.carry(speaker, event)
+        yield from self.ended(speaker)
 
 
 _WRITERS: dict[type[Any], Callable[[AguiEncoder, Speaker, Any, str], Iterator[Wire]]] = {

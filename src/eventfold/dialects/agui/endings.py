@@ -41,9 +41,8 @@ class Endings(Runs):
         """Close what is open of a reply."""
         raise NotImplementedError
 
-    def ended(self, speaker: Speaker, end: Wire) -> Iterator[Wire]:
-        """End a reply, and its run if nothing in it is busy."""
-        speaker.end = end
+    def ended(self, speaker: Speaker) -> Iterator[Wire]:
+        """End a reply that has an end, and its run if nothing in it is busy."""
         yield from self.close_items(speaker)
         speaker.items.clear()
         speaker.places.clear()
@@ -92,16 +91,17 @@ class Endings(Runs):
         usage = [{**({"model": model} if model else {}), **_tokens(counts)} for model, counts in run.usage.items()] or None
         head: Wire = {"threadId": run.thread, "runId": run.id, "usage": usage}
         end = main.end if main is not None else None
+        own: Wire = {"copy": True} if end is None or (main is not None and main.told) else {"event": end}
         if end is not None and end["finished_reason"] == FAILED:
             message, code = _complaint(end)
-            return self.say(main, Type.RUN_ERROR, end["created_at"], {"event": end}, message=message, code=code, usage=usage)
+            return self.say(main, Type.RUN_ERROR, end["created_at"], own, message=message, code=code, usage=usage)
         if end is None and main is not None and not self.waits(main):
             message = "The stream ended before the reply did."
             return self.say(main, Type.RUN_ERROR, None, {"copy": True}, message=message, code=CUT, usage=usage)
         outcome = _outcome(asks, cancelled=end is not None and end["finished_reason"] in CANCELLED)
         if end is None:
-            return self.say(main, Type.RUN_FINISHED, None, {"copy": True}, **head, outcome=outcome)
-        own, result = _result({"event": end}, end)
+            return self.say(main, Type.RUN_FINISHED, None, own, **head, outcome=outcome)
+        own, result = _result(own, end)
         return self.say(main, Type.RUN_FINISHED, end["created_at"], own, **head, result=result, outcome=outcome)
 
     def _asks(self, speaker: Speaker) -> list[Wire]:
@@ -143,7 +143,9 @@ def _outcome(asks: list[Wire], *, cancelled: bool) -> Wire:
 def _result(own: Wire, end: Wire) -> tuple[Wire, Any]:
     """Give what only we understand of an end, and its result."""
     result = end.get("structured_output")
-    return {**own, "event": {key: value for key, value in end.items() if key != "structured_output"}}, result
+    if "event" not in own:
+        return own, result
+    return {"event": {key: value for key, value in end.items() if key != "structured_output"}}, result
 
 
 def _complaint(end: Wire) -> tuple[str, str]:

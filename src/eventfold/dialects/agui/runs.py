@@ -55,6 +55,7 @@ class Speaker:
     tag: str | None = None  #: its sub-agent, while it is one
     busy: bool = False  #: it is part of the run that is active
     end: Wire | None = None  #: its REPLY_END
+    told: bool = False  #: that went out before the end of its run
     items: dict[tuple[str, str], Item] = field(default_factory=dict[tuple[str, str], Item])
     #: The message of AG-UI that carries the block at a place, if calls can be added to it.
     places: dict[int, str] = field(default_factory=dict[int, str])
