@@ -462,6 +462,11 @@ GRAPHS: dict[str, Case] = {
         [],
     ),
     "cut": ([[ai("a"), meta()]], [([("text", "a")], "error")], ["langchain.truncated"]),
+    "messages as far as they are": (
+        [[ai("a")], [ai("ab")], [{"type": "ai", "content": "abc", "id": "lc_run--1"}], [ai("d", id="l2")]],
+        [([("text", "abc")], "completed"), ([("text", "d")], "completed")],
+        [],
+    ),
     "what a server says first": ([{"run_id": "r", "attempt": 1}, [ai("a", **END), meta()]], [([("text", "a")], "completed")], []),
 }
 

@@ -73,6 +73,7 @@ class LangChainDecoder(Decoder):
 
     def end(self) -> Iterator[Any]:
         """End what is open. A message or run that did not say that it ended was cut."""
+        yield from self._graph.flush()
         for key, reply in list(self.replies.open.items()):
             if reply.error is not None:
                 yield from self.replies.close(key, "error", reply.error)

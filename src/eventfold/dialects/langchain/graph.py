@@ -54,6 +54,7 @@ class Graph:
         self._steps: dict[Hashable, int] = {}
         self._run: Hashable = ("graph", 0)
         self._runs = 0
+        self._sent: Wire | None = None  #: a message, as far as it was sent
 
     @property
     def waits(self) -> bool:
@@ -78,9 +79,25 @@ class Graph:
             self._namespace = list(value)  # of what comes next
         elif all(message_of(part) is not None for part in value):
             for part in value:
-                yield from self._decoder.message(message_of(part) or {})
+                yield from self._partial(message_of(part) or {})
         else:
             yield from self._decoder.unknown("list", {"items": value})
+
+    def flush(self) -> Iterator[Any]:
+        """Give the message that was sent as far as it was, again and again."""
+        message, self._sent = self._sent, None
+        if message is not None:
+            yield from self._decoder.message({**message, "type": "ai"})
+
+    def _partial(self, message: Wire) -> Iterator[Any]:
+        """Take a message as far as it is (a server's `messages/partial`): the last one of an id counts."""
+        model = message["type"] in {"AIMessageChunk", "ai"}
+        if self._sent is not None and not (model and message.get("id") == self._sent.get("id")):
+            yield from self.flush()
+        if model:
+            self._sent = message
+        else:
+            yield from self._decoder.message(message)
 
     def item(self, item: Item) -> Iterator[Any]:
         """Take a payload of a mode."""

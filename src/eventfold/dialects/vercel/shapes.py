@@ -43,7 +43,6 @@ def _reason(value: Any) -> bool:
     return isinstance(value, str) and value in known
 
 
-_Check = "Callable[[Any], bool]"
 _TOOL: dict[str, Callable[[Any], bool]] = {
     "providerExecuted": _flag,
     "providerMetadata": _provider,
@@ -59,7 +58,7 @@ CHUNKS: dict[str, tuple[dict[str, Callable[[Any], bool]], dict[str, Callable[[An
     "finish": ({}, {"finishReason": _reason, "messageMetadata": _any}),
     "abort": ({}, {"reason": _text}),
     "error": ({"errorText": _text}, {}),
-    "message-metadata": ({}, {"messageMetadata": _any}),
+    "message-metadata": ({"messageMetadata": _any}, {}),
     "start-step": ({}, {}),
     "finish-step": ({}, {}),
     "text-start": ({"id": _text}, _META),
@@ -70,10 +69,10 @@ CHUNKS: dict[str, tuple[dict[str, Callable[[Any], bool]], dict[str, Callable[[An
     "reasoning-end": ({"id": _text}, _META),
     "tool-input-start": ({"toolCallId": _text, "toolName": _text}, {**_TOOL, "inputEncoding": _encoding}),
     "tool-input-delta": ({"toolCallId": _text, "inputTextDelta": _text}, {}),
-    "tool-input-available": ({"toolCallId": _text, "toolName": _text}, {**_TOOL, "input": _any}),
-    "tool-input-error": ({"toolCallId": _text, "toolName": _text, "errorText": _text}, {**_TOOL, "input": _any}),
+    "tool-input-available": ({"toolCallId": _text, "toolName": _text, "input": _any}, _TOOL),
+    "tool-input-error": ({"toolCallId": _text, "toolName": _text, "input": _any, "errorText": _text}, _TOOL),
     "tool-approval-request": ({"approvalId": _text, "toolCallId": _text}, {"signature": _text}),
-    "tool-output-available": ({"toolCallId": _text}, {**_TOOL, "title": _any, "output": _any, "preliminary": _flag}),
+    "tool-output-available": ({"toolCallId": _text, "output": _any}, {**_TOOL, "title": _any, "preliminary": _flag}),
     "tool-output-error": ({"toolCallId": _text, "errorText": _text}, {**_TOOL, "title": _any}),
     "tool-output-denied": ({"toolCallId": _text}, {}),
     "source-url": ({"sourceId": _text, "url": _text}, {"title": _text, **_META}),
@@ -85,7 +84,7 @@ LATER: dict[str, tuple[dict[str, Callable[[Any], bool]], dict[str, Callable[[Any
     "tool-approval-response": ({"approvalId": _text, "approved": _flag}, {"reason": _text}),
     "reasoning-file": ({"url": _text, "mediaType": _text}, _META),
 }
-_DATA: tuple[dict[str, Callable[[Any], bool]], dict[str, Callable[[Any], bool]]] = ({}, {"id": _text, "transient": _flag})
+_DATA: tuple[dict[str, Callable[[Any], bool]], dict[str, Callable[[Any], bool]]] = ({"data": _any}, {"id": _text, "transient": _flag})
 
 
 def check(chunk: Wire, kind: str) -> bool:
