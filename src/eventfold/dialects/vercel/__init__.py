@@ -118,11 +118,13 @@ def recognise(value: Any) -> bool:
     if not is_object(value) or "role" in value:
         return False
     kind = value.get("type")
+    if not isinstance(kind, str):
+        return False
     if kind == "start":
         return set(value) <= _START and isinstance(value.get("messageId", ""), str)
     if kind in {"start-step", "finish-step"}:
         return len(value) == 1
-    field = _SURE.get(kind) if isinstance(kind, str) else None
+    field = _SURE.get(kind)
     return field is not None and field in value
 
 

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from eventfold.shape import Wire
 
 NOT_READ = "a part of a user or system message that is neither text nor a file is left out"
-_ROLES = frozenset({"user", "assistant", "system"})
+#: A tuple, since a foreign role may be a value that no set can look for.
+_ROLES = ("user", "assistant", "system")
 
 
 def is_ui_message(value: Any) -> bool:
