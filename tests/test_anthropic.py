@@ -11,7 +11,7 @@ import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
-from anthropic_cases import CASES, END, OVERLOADED, WHOLE, Case, args, begin, reason, said, sign, start, stop, text, think
+from anthropic_cases import CASES, END, NO_ARGUMENTS, OVERLOADED, WHOLE, Case, args, begin, reason, said, sign, start, stop, text, think
 from anthropic_judge import accumulated, events_of, takes
 from dialect_laws import folded
 from hypothesis import given
@@ -20,8 +20,10 @@ from pieces import SHARED, anything, arguments_of, bare, broken, cut, objects, r
 
 from eventfold.dialects.anthropic import DIALECT
 from eventfold.dialects.anthropic.request import LOSSES, write_messages
+from eventfold.dialects.anthropic.stream import DEEPEST
+from eventfold.fuzz.breaking import nested
 from eventfold.fuzz.strategies import messages, replies
-from eventfold.jsonvalue import copy_json, is_array, is_object
+from eventfold.jsonvalue import copy_json, depth_of, is_array, is_object
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -456,7 +458,7 @@ def one_message_each(events: list[Any]) -> None:
 
 
 def _starts(event: Any) -> bool:
-    if not is_object(event) or event.get("type") != "message_start" or not is_object(event.get("message")):
+    if not is_object(event) or event.get("type") != "message_start" or depth_of(event) > DEEPEST or not is_object(event.get("message")):
         return False
     return isinstance(event["message"].get("id"), str) and event["message"]["id"] != ""
 
@@ -491,6 +493,16 @@ def test_any_json_is_read(values: list[Any]) -> None:
     """Whatever the values are, nothing raises, and what is no event of Anthropic's is said to be none."""
     found = read(DIALECT, values)
     assert bool(found.rules) == any(not (is_object(value) and value == {"type": "ping"}) for value in values)
+
+
+@given(st.integers(DEEPEST - 12, DEEPEST + 4))
+def test_what_is_kept_of_a_deep_value_fits(depth: int) -> None:
+    """A value that is just not too deep fits wherever it is kept, in the events and in the message."""
+    deep = nested(depth)
+    blocks_ = [begin(0, "hologram", x=deep), stop(0), begin(1, "tool_use", x=deep), stop(1), begin(2, "hologram", x=deep), stop(2)]
+    found = read(DIALECT, [start(x=deep), *blocks_, {**reason(), "x": deep}, END])
+    assert set(found.rules) <= {"dialect.unfit", "dialect.unknown", NO_ARGUMENTS, "anthropic.no-message-start", "anthropic.index-order"}
+    assert len(found.messages) == int(depth_of(start(x=deep)) <= DEEPEST)
 
 
 def test_a_deep_value_is_refused() -> None:

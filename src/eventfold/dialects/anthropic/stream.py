@@ -33,6 +33,9 @@ ERRORS = {
     "timeout_error": "connection",
 }
 
+#: Deepest nesting of a value that is read: what is kept of it stands a few levels deeper in our events.
+DEEPEST = MAX_DEPTH - 8
+
 
 class AnthropicDecoder(Decoder):
     """Reads streams of Anthropic; each message is one reply."""
@@ -58,8 +61,8 @@ class AnthropicDecoder(Decoder):
         """Translate an event of a stream, or a whole message."""
         if not is_object(value):
             raise Unfit(UNFIT, f"an event is {shown(value)}, expected an object")
-        if depth_of(value) > MAX_DEPTH:
-            raise Unfit(UNFIT, f"an event is nested deeper than {MAX_DEPTH}")
+        if depth_of(value) > DEEPEST:
+            raise Unfit(UNFIT, f"an event is nested deeper than {DEEPEST}")
         value = _well_formed(value)
         kind = value.get("type")
         handle = self._handlers.get(kind) if isinstance(kind, str) else None

@@ -43,6 +43,9 @@ TOKENS = {
 }
 _MOST_TOKENS = 2**53 - 1
 
+#: Deepest nesting of a value that is read: what is kept of it stands a few levels deeper in our events.
+DEEPEST = MAX_DEPTH - 8
+
 
 class GeminiDecoder(Decoder):
     """Reads streams of Gemini: each response is a reply, and each further candidate another."""
@@ -61,8 +64,8 @@ class GeminiDecoder(Decoder):
         """Translate a chunk of a stream, or a whole response."""
         if not is_object(value):
             raise Unfit(UNFIT, f"a chunk is {shown(value)}, expected an object")
-        if depth_of(value) > MAX_DEPTH:
-            raise Unfit(UNFIT, f"a chunk is nested deeper than {MAX_DEPTH}")
+        if depth_of(value) > DEEPEST:
+            raise Unfit(UNFIT, f"a chunk is nested deeper than {DEEPEST}")
         chunk: Wire = {key: item if key == "candidates" else repaired(item) for key, item in value.items()}
         if is_object(chunk.get("error")):
             yield from self._error(chunk)
