@@ -33,7 +33,7 @@ from langchain_cases import (
     block,
     meta,
 )
-from langchain_core.messages import AIMessageChunk, HumanMessage, ToolMessage, messages_from_dict
+from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, ToolMessage, messages_from_dict
 from langchain_judge import (
     SHARED,
     Told,
@@ -157,7 +157,7 @@ def test_a_stream_of_langchain_is_read_as_langchain_reads_it(path: Path) -> None
 def test_what_is_written_of_it_says_the_same(path: Path) -> None:
     """The messages that are written load in LangChain, and say what its own message says."""
     [message], _ = read(path.read_bytes())
-    said = [each_ for each_ in messages_from_dict(write_messages([message]).value) if each_.type == "ai"]
+    said = [each_ for each_ in messages_from_dict(write_messages([message]).value) if isinstance(each_, AIMessage)]
     theirs = [told_by_langchain(judge) for judge in judges_of(path)]
     assert len(said) == len(theirs)
     for ours, judge in zip(said, theirs, strict=True):
