@@ -31,6 +31,7 @@ class Blocks:
     def __init__(self, response: Response, say: Callable[[str, str], None]) -> None:
         self.calls = Calls(say)
         self.audio = Audio()
+        self.whole = False  #: whether all came at once: calls are told at the end, in their order
         self.citations: list[Any] = []  #: annotations that wait for the text that they are of
         self._response = response
         self._say = say
@@ -88,7 +89,7 @@ class Blocks:
             return
         call.text.append(text)
         call.held.append(text)
-        if call.started or call.ready:
+        if call.started or (call.ready and not self.whole):
             yield from self._start(call)
             yield from self._rest(call)
 

@@ -44,6 +44,7 @@ class DeltaReader:
 
     def read(self, delta: Wire, *, whole: bool) -> Iterator[Any]:
         """Read a delta, or a whole message."""
+        self._blocks.whole = whole
         yield from self._thinking(delta, whole=whole)
         yield from self._content(delta.get("content"))
         yield from self._blocks.write("text", "refusal", self._place.string(delta, "refusal"))

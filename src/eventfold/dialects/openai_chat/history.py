@@ -79,7 +79,8 @@ class _Reader:
         for event in decoder.feed({"id": f"message-{i + 1}", "choices": [{"index": 0, "finish_reason": "stop", "message": said}]}):
             folder.feed(event)
         for remark in decoder.remarks:
-            raise Unfit(remark.rule, remark.detail, f"/{i}{remark.pointer.removeprefix('/choices/0/message')}")
+            if remark.rule == UNFIT:
+                raise Unfit(UNFIT, remark.detail, f"/{i}{remark.pointer.removeprefix('/choices/0/message')}")
         [made] = folder.snapshots()
         own = {key: item for key, item in made.get("metadata", {}).get("openai", {}).items() if key != "finish_reason"}
         self._add("assistant", message, i, made["content"], own)
