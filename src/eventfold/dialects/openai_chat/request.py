@@ -288,7 +288,8 @@ class _Writer:
             return
         self._lose(UNASKED, f"/{place[0]}/content/{place[1]}")
         text, data = self._output(place, block["id"])
-        said = text if not data else [*([{"type": "text", "text": text}] if isinstance(text, str) else text), *data[1:]]
+        texts = text if not isinstance(text, str) else [{"type": "text", "text": text}] if text else []
+        said = text if not data else [*texts, *data[1:]]
         if said:
             self.out.append({"role": "user", "content": said})
 
