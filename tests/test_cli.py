@@ -27,7 +27,7 @@ from eventfold.dialects import all_rules
 from eventfold.vectors import vectors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 NAME = "one_tool"
 RECORDING = ROOT / f"tests/recordings/agentscope-2.0.11/{NAME}.events.jsonl"
@@ -508,6 +508,15 @@ def test_a_reader_that_goes_away_is_one_line(write: Callable[..., Path], argumen
     assert running.returncode == 141
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Let children be interrupted, also where the tests run in the background of a shell, which has them ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_is_one_line() -> None:
     """Ctrl-C while standard input is read ends the command with one line and the shell's code for it."""
     command = [sys.executable, "-m", "eventfold.cli", "check", "-"]

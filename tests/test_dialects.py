@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import json
 import math
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 from dialect_laws import decoded, encoded, folded, journey, outside, patterns_of
 from hypothesis import given
@@ -21,8 +23,10 @@ from support import RECORDINGS, ROOT, Wire, events_of, recording_name
 from eventfold import InvalidEvent, read_event
 from eventfold.dialects import NAMES, Dialect, UnknownDialect, all_rules, dialect, recognise
 from eventfold.dialects.reading import DialectChecker, Recogniser
-from eventfold.fuzz.breaking import broken_streams
+from eventfold.findings import Severity
+from eventfold.fuzz.breaking import broken_streams, with_odd_value
 from eventfold.fuzz.strategies import streams
+from eventfold.jsonvalue import is_object
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,6 +37,8 @@ WRITTEN = [each for each in DIALECTS if each.encoder is not None]
 TWO_WAY = [each for each in READ if each.encoder is not None]
 #: AgentScope's streams are those of the contract: there is nothing to tell them apart by.
 TOLD_APART = [each for each in WRITTEN if each.name != "agentscope"]
+
+HALVES = ("a\ud83d", "\ude00b")
 
 arbitrary = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.sampled_from(("assistant", "TEXT_MESSAGE_START", "text")),
@@ -46,6 +52,40 @@ arbitrary = st.recursive(
     ),
     max_leaves=12,
 )
+
+
+CHAT = {"id": "c", "object": "chat.completion.chunk", "model": "m"}
+GEMINI = {"responseId": "c", "modelVersion": "m"}
+BLOCK = {"type": "content_block_delta", "index": 0}
+ITEM = {"item_id": "i", "output_index": 0, "content_index": 0}
+#: Streams of the providers' dialects with a character that stands in two deltas, half in each.
+SPLIT: dict[str, list[Any]] = {
+    "openai_chat": [{**CHAT, "choices": [{"index": 0, "delta": {"content": piece}}]} for piece in HALVES],
+    "openai_responses": [
+        {"type": "response.created", "response": {"id": "c", "object": "response", "model": "m", "output": []}},
+        *({"type": "response.output_text.delta", **ITEM, "delta": piece} for piece in HALVES),
+    ],
+    "anthropic": [
+        {"type": "message_start", "message": {"id": "c", "type": "message", "role": "assistant", "model": "m", "content": []}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+        *({**BLOCK, "delta": {"type": "text_delta", "text": piece}} for piece in HALVES),
+    ],
+    "gemini": [{**GEMINI, "candidates": [{"index": 0, "content": {"role": "model", "parts": [{"text": piece}]}}]} for piece in HALVES],
+    "langchain": [{"type": "AIMessageChunk", "id": "c", "content": piece} for piece in HALVES],
+    "vercel": [
+        {"type": "start", "messageId": "c"},
+        {"type": "text-start", "id": "t"},
+        *({"type": "text-delta", "id": "t", "delta": piece} for piece in HALVES),
+    ],
+}
+
+
+@cache
+def samples(name: str) -> list[list[Any]]:
+    """Give streams of a dialect: what it writes of our recordings, or what a provider sends."""
+    if name in SPLIT:
+        return [SPLIT[name]]
+    return [encoded(dialect(name), events_of(path))[0] for path in RECORDINGS[:12]]
 
 
 def is_readable(event: Wire) -> bool:
@@ -79,6 +119,38 @@ def test_bytes_in_a_dialect_are_judged_and_never_raise(each: Dialect, data: list
     checker.feed(b"".join(json.dumps(value).encode() + b"\n" for value in data) + tail)
     checker.finish()
     assert len(checker.folder.snapshots()) == checker.folder.lifecycle.starts
+
+
+@pytest.mark.parametrize("each", READ, ids=named)
+@given(data=st.data())
+def test_a_stream_with_odd_values_is_judged_and_never_raises(each: Dialect, data: st.DataObject) -> None:
+    """A stream may hold any value anywhere, half a character too: what comes of it can be written, and texts are mended aloud."""
+    values = json.loads(json.dumps(data.draw(st.sampled_from(samples(each.name)))))
+    for _ in range(data.draw(st.integers(1, 3))):
+        place = data.draw(st.integers(0, len(values) - 1))
+        if is_object(values[place]):
+            values[place] = data.draw(with_odd_value(values[place]))
+    checker = DialectChecker(each)
+    checker.feed(b"".join(json.dumps(value).encode() + b"\n" for value in values))
+    findings = checker.finish()
+    assert msgspec.json.encode(checker.folder.snapshots())
+    said = [
+        block.get(key, "")
+        for message in checker.folder.snapshots()
+        for block in message["content"]
+        for key in ("text", "thinking", "input")
+    ]
+    assert "\ufffd" not in "".join(said) or any(finding.severity is not Severity.NOTE for finding in findings)
+
+
+@pytest.mark.parametrize("name", SPLIT)
+def test_a_character_that_is_split_between_two_deltas_arrives(name: str) -> None:
+    """A provider that counts UTF-16 units may cut a character in two: it arrives whole, from bytes too."""
+    checker = DialectChecker(dialect(name))
+    checker.feed(b"".join(json.dumps(value).encode() + b"\n" for value in SPLIT[name]))
+    assert [finding for finding in checker.finish() if finding.rule == "event.lone-surrogate"] == []
+    [message] = checker.folder.snapshots()
+    assert [block["text"] for block in message["content"]] == ["a\U0001f600b"]
 
 
 @pytest.mark.parametrize("each", WRITTEN, ids=named)

@@ -682,6 +682,11 @@ REQUESTS: dict[str, tuple[list[Wire], list[Wire], list[str]]] = {
         [{"role": "user", "content": "See"}],
         ["/0/content/1", "/0/content/2", "/0/content/3"],
     ),
+    "a part that no block holds, in a tool's message": (
+        [bot(call("a"), {**result("a"), "x_openai": {"content": {"1": {"type": "file"}}}})],
+        [{"role": "assistant", "content": None, "tool_calls": [asked("a")]}, answer("a")],
+        ["/0/content/1/x_openai/content"],
+    ),
     "a reply that ran tools": (
         [
             bot(
@@ -949,6 +954,8 @@ STORED: list[Wire] = [
             {"type": "file", "file": {"file_id": "file-1"}},
         ],
     },
+    {"role": "user", "content": [{"type": "file", "file": {"file_id": "file-1"}}, {"type": "text", "text": ""}]},
+    {"role": "user", "content": [text("a"), {"type": "file", "file": {"file_id": "file-2"}}, text("b")]},
     {
         "role": "assistant",
         "content": "Look",
@@ -979,8 +986,8 @@ def test_a_stored_request_is_read() -> None:
     """The messages of a request are read as they stand, results with their calls, and come back the same."""
     read_back = reread(STORED)
     assert requested(read_back) == STORED
-    assert [message["role"] for message in read_back] == ["system", "system", "user", *["assistant"] * 4, "user"]
-    assert [block["type"] for block in read_back[3]["content"]] == [
+    assert [message["role"] for message in read_back] == ["system", "system", *["user"] * 3, *["assistant"] * 4, "user"]
+    assert [block["type"] for block in read_back[5]["content"]] == [
         "thinking",
         "text",
         "tool_call",
@@ -988,15 +995,15 @@ def test_a_stored_request_is_read() -> None:
         "tool_result",
         "tool_result",
     ]
-    assert {block["state"] for block in read_back[3]["content"] if block["type"] == "tool_call"} == {"finished"}
+    assert {block["state"] for block in read_back[5]["content"] if block["type"] == "tool_call"} == {"finished"}
 
 
 def test_stored_requests_are_found_in_files() -> None:
     """A file of messages is recognised by its calls and results, read and checked."""
     checker = read("\n".join(json.dumps(message) for message in STORED).encode())
-    assert len(checker.stored) == 8
+    assert len(checker.stored) == 10
     assert [finding for finding in checker.findings() if finding.severity is Severity.ERROR] == []
-    assert [DIALECT.recognise(message) for message in STORED] == [*[False] * 3, *[True] * 3, False, False, *[True] * 3, False]
+    assert [DIALECT.recognise(message) for message in STORED] == [*[False] * 5, *[True] * 3, False, False, *[True] * 3, False]
 
 
 def test_a_function_of_the_time_before_tools_is_read() -> None:

@@ -75,20 +75,22 @@ class Decoder:
 
     def feed(self, value: Any) -> Iterator[Any]:
         """Translate a foreign value, of whatever kind. Gives events of the engine, and leaves `remarks`."""
+        return self._guarded(self.decode, value)
+
+    def finish(self) -> Iterator[Any]:
+        """Give what is left at the end of the stream; `remarks` says what is missing."""
+        return self._guarded(self.end)
+
+    def _guarded(self, translate: Callable[..., Iterator[Any]], *values: Any) -> Iterator[Any]:
+        """Translate; what is wrong is remarked and never raised."""
         self.index += 1
         self.remarks.clear()
         try:
-            yield from self.decode(value)
+            yield from translate(*values)
         except Unfit as error:
             self.remarks.append(error.remark)
         except InvalidEvent as error:
             self.remark(UNFIT, str(error))
-
-    def finish(self) -> Iterator[Any]:
-        """Give what is left at the end of the stream; `remarks` says what is missing."""
-        self.index += 1
-        self.remarks.clear()
-        yield from self.end()
 
     def decode(self, value: Any) -> Iterator[Any]:
         """Translate a value. Raises Unfit."""
@@ -121,9 +123,15 @@ class Decoder:
         known = {key: value for key, value in fields.items() if value is not None}
         wire: Wire = {"type": kind.__struct_config__.tag, "id": f"e{self._made}", "created_at": self.now, **known}
         try:
-            return msgspec.convert(wire, kind)
-        except msgspec.ValidationError:
-            return read_event(wire)
+            made = msgspec.convert(wire, kind)
+            msgspec.json.encode(made)
+        except UnicodeEncodeError:
+            self.remark("event.lone-surrogate", "a text holds half a surrogate pair")
+        except (msgspec.ValidationError, RecursionError):
+            pass
+        else:
+            return made
+        return read_event(wire)
 
 
 class Encoder:

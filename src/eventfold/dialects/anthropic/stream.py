@@ -40,6 +40,8 @@ DEEPEST = MAX_DEPTH - 8
 class AnthropicDecoder(Decoder):
     """Reads streams of Anthropic; each message is one reply."""
 
+    halves = True
+
     def __init__(self) -> None:
         super().__init__()
         self._answer: Answer | None = None  # the message under way

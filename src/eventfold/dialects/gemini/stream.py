@@ -50,6 +50,8 @@ DEEPEST = MAX_DEPTH - 8
 class GeminiDecoder(Decoder):
     """Reads streams of Gemini: each response is a reply, and each further candidate another."""
 
+    halves = True
+
     def __init__(self) -> None:
         super().__init__()
         self._id = ""  # of the response under way, as the provider gave it

@@ -36,6 +36,8 @@ _ROLES = {"human": "user", "system": "system"}
 class LangChainDecoder(Decoder):
     """Reads a stream of LangChain or LangGraph."""
 
+    halves = True
+
     def __init__(self) -> None:
         super().__init__()
         self.replies = Replies(self.event, self.remark)

@@ -103,17 +103,17 @@ class _Reader:
             self._asking.append(result)
 
 
-def _blocks(content: Any, name: str) -> tuple[list[Wire], list[Any]]:
-    """Read content: its blocks, and parts that no block can hold. Raises Unfit."""
+def _blocks(content: Any, name: str) -> tuple[list[Wire], Wire]:
+    """Read content: its blocks, and parts that no block can hold, by their places. Raises Unfit."""
     parts = [{"type": "text", "text": content}] if isinstance(content, str) else content if is_array(content) else []
     blocks: list[Wire] = []
-    left: list[Any] = []
+    left: Wire = {}
     for j, part in enumerate(parts):
         if not is_object(part):
             raise Unfit(UNFIT, "a part of the content is an object", f"/content/{j}")
         block = block_of(part, f"{name}/{j + 1}")
         if block is None:
-            left.append(mended(part))
+            left[str(j)] = mended(part)
         else:
             blocks.append(block)
     return blocks, left

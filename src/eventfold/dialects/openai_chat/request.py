@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from eventfold_models.tables import MESSAGES
@@ -44,11 +45,12 @@ LOSSES: dict[str, tuple[str, ...]] = {
     UNASKED: ("/content/*",),
     STATE: ("/content/*/state",),
     WRITTEN: ("/content/*",),
-    NO_PART: ("/content/*", "/content/*/output/*", "/content/*/hint/*"),
+    NO_PART: ("/content/*", "/content/*/output/*", "/content/*/hint/*", "/content/*/x_openai/content"),
     NAME: ("/name",),
     SILENT: ("", "/content/*"),
 }
 
+_PLACE = re.compile(r"[0-9]{1,6}")
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 #: What answers a call that nobody answered.
@@ -120,12 +122,7 @@ class _Writer:
     def _other(self, i: int, message: Wire) -> None:
         """Write a message of the system or the user."""
         said = _said_of(message)
-        content = self._parts(message["content"], f"/{i}/content")
-        # Parts that no block can hold, as the way in keeps them.
-        kept = said.get("content")
-        if is_array(kept) and kept:
-            texts = [{"type": "text", "text": content}] if content else []
-            content = [*(texts if isinstance(content, str) else content), *copy_json(kept)]
+        content = self._parts(message["content"], f"/{i}/content", said.get("content"))
         if content:
             role = "developer" if (message["role"], said.get("role")) == ("system", "developer") else message["role"]
             self.out.append({"role": role, "content": content, **self._name(i, message)})
@@ -143,8 +140,8 @@ class _Writer:
             self._lose(NAME, f"/{i}/name")
         return {}
 
-    def _parts(self, blocks: list[Wire], pointer: str) -> str | list[Wire]:
-        """Write content: one text as a string, the rest as parts. Empty when there is nothing to say."""
+    def _parts(self, blocks: list[Wire], pointer: str, kept: Any = None) -> str | list[Wire]:
+        """Write content: one text as a string, the rest as parts, with those that the way in kept, by their places. May be empty."""
         parts: list[Wire] = []
         for j, block in enumerate(blocks):
             part = part_of(block, own(block))
@@ -152,7 +149,9 @@ class _Writer:
                 self._lose(NO_PART, f"{pointer}/{j}")
             else:
                 parts.append(part)
-        return parts[0]["text"] if len(parts) == 1 and parts[0]["type"] == "text" else parts
+        for place, part in _places(kept):
+            parts.insert(place, part)
+        return parts[0]["text"] if len(parts) == 1 and parts[0].get("type") == "text" else parts
 
     # --- the assistant ---------------------------------------------------------------------------
 
@@ -269,6 +268,9 @@ class _Writer:
         block = self.messages[place[0]]["content"][place[1]]
         if block.get("state", "running") != "success":
             self._lose(STATE, f"{pointer}/state")
+        if own(block).get("content"):
+            # A part that stood in a tool's message and that no block can hold, as the way in keeps it.
+            self._lose(NO_PART, f"{pointer}/x_openai/content")
         output: Any = block["output"]
         if isinstance(output, str):
             return output, []
@@ -292,6 +294,13 @@ class _Writer:
         said = text if not data else [*texts, *data[1:]]
         if said:
             self.out.append({"role": "user", "content": said})
+
+
+def _places(kept: Any) -> list[tuple[int, Wire]]:
+    """Give the parts that no block can hold, with their places among all parts, as the way in keeps them."""
+    held = kept.items() if is_object(kept) else ()
+    found = [(int(place), copy_json(part)) for place, part in held if _PLACE.fullmatch(place) and is_object(part)]
+    return sorted(found, key=itemgetter(0))
 
 
 def _heard(message: Wire) -> bool:

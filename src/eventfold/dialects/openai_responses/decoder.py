@@ -40,6 +40,8 @@ _LAST = 253402300799
 class ResponsesDecoder(Decoder):
     """Reads streams of events, and whole responses."""
 
+    halves = True
+
     def __init__(self) -> None:
         super().__init__()
         self._reply: Reply | None = None

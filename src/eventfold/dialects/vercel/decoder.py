@@ -43,6 +43,8 @@ _BLOCKS = (
 class VercelDecoder(Decoder):
     """Reads a UI message stream."""
 
+    halves = True
+
     def __init__(self) -> None:
         super().__init__()
         self._message: Message | None = None
