@@ -13,4 +13,5 @@ from hypothesis import Phase, settings
 settings.register_profile("quick", max_examples=40, deadline=None, derandomize=True, database=None, suppress_health_check=())
 settings.register_profile("unshrunk", settings.get_profile("quick"), phases=[Phase.explicit, Phase.generate])
 settings.register_profile("deep", max_examples=5000, deadline=None, print_blob=True, suppress_health_check=())
+settings.register_profile("judged", settings.get_profile("deep"), max_examples=1500)
 settings.load_profile("quick")

@@ -51,11 +51,11 @@ from langchain_judge import (
 )
 
 from eventfold import Checker
+from eventfold.dialects.halves import repaired
 from eventfold.dialects.langchain import DIALECT, LOSSES, MAPPING, RULES, LangChainDecoder
 from eventfold.dialects.langchain.request import write_messages
 from eventfold.dialects.reading import DialectChecker
 from eventfold.dialects.rounds import NOT_RUN
-from eventfold.dialects.run import joined
 from eventfold.findings import Severity
 from eventfold.fuzz.strategies import messages, replies
 from eventfold.jsonvalue import is_array, is_object
@@ -420,7 +420,7 @@ def test_each_rule_fires(name: str) -> None:
 # Laws over random streams.
 
 WORDS = st.text(max_size=8)
-SAFE = WORDS.map(joined)  # no half of a character
+SAFE = WORDS.map(repaired)  # no half of a character
 ARGUMENTS = st.dictionaries(SAFE, st.one_of(st.none(), st.booleans(), st.integers(-9, 9), SAFE), max_size=2)
 
 

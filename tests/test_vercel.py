@@ -19,9 +19,9 @@ from vercel_cases import FINISH, FIRING, START, STEP, STEPPED, STREAMS, Messages
 from vercel_judge import ask
 
 from eventfold import Checker
+from eventfold.dialects.halves import repaired
 from eventfold.dialects.reading import DialectChecker
 from eventfold.dialects.rounds import NOT_RUN
-from eventfold.dialects.run import joined
 from eventfold.dialects.vercel import DIALECT, LOSSES, MAPPING, RULES, VercelDecoder
 from eventfold.dialects.vercel.request import write_messages
 from eventfold.dialects.vercel.shapes import CHUNKS
@@ -374,7 +374,7 @@ def test_a_chunk_is_refused_where_the_ai_sdk_refuses_it(values: list[Wire]) -> N
 
 # Random streams.
 
-SAFE = st.text(max_size=8).map(joined)
+SAFE = st.text(max_size=8).map(repaired)
 VALUES = st.one_of(SAFE, st.none(), st.integers(-9, 9), st.dictionaries(SAFE, st.integers(-9, 9), max_size=2))
 META = st.one_of(st.none(), st.dictionaries(st.sampled_from(("p", "q")), st.dictionaries(SAFE, SAFE, max_size=1), min_size=1, max_size=1))
 

@@ -14,7 +14,6 @@ from eventfold.jsonvalue import is_array, is_object
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-_PAIR = re.compile("([\ud800-\udbff])([\udc00-\udfff])")
 _HALF = re.compile("[\ud800-\udfff]")
 _FIRST_HALVES = re.compile("[\ud800-\udbff]$")
 
@@ -23,36 +22,45 @@ class Halves:
     """Joins halves of surrogate pairs across pieces of a text; each text has a key."""
 
     def __init__(self) -> None:
-        self.lone = 0  #: halves that had no other
         self._held: dict[Hashable, str] = {}
+        self._lone = 0
 
     def feed(self, key: Hashable, piece: str) -> str:
         """Give the piece, without a first half at its end, which is held for the next."""
         if not self._held and not _HALF.search(piece):
             return piece
-        text = _PAIR.sub(_joined, self._held.pop(key, "") + piece)
+        text = self._held.pop(key, "") + piece
         if _FIRST_HALVES.search(text):
             self._held[key] = text[-1]
             text = text[:-1]
-        text, count = _HALF.subn("\ufffd", text)
-        self.lone += count
-        return text
+        fixed = _whole(text)
+        self._lone += fixed.count("\ufffd") - text.count("\ufffd")
+        return fixed
 
     def rest(self, key: Hashable) -> str:
-        """Give what was held and never completed."""
+        """Give what stands for a half that was held and never completed; empty when there is none."""
         held = self._held.pop(key, "")
-        self.lone += len(held)
+        self._lone += len(held)
         return "\ufffd" * len(held)
+
+    def waiting(self) -> list[Hashable]:
+        """Give the keys of texts that end in a half."""
+        return list(self._held)
+
+    def told(self) -> bool:
+        """Tell whether a half stood alone since this was asked last."""
+        lone, self._lone = self._lone, 0
+        return lone > 0
 
 
 def repaired(value: Any) -> Any:
     """
-    Give a JSON value with U+FFFD in place of each lone half; the value itself when it has none.
+    Give a JSON value with characters made whole, and U+FFFD in place of each lone half; the value itself when it has none.
 
-    Values that were bytes have none. It must not be nested deeper than the contract allows.
+    It must not be nested deeper than the contract allows.
     """
     if isinstance(value, str):
-        return _HALF.sub("\ufffd", _PAIR.sub(_joined, value)) if _HALF.search(value) else value
+        return _whole(value)
     if is_array(value):
         items = [repaired(item) for item in value]
         return items if any(new is not old for new, old in zip(items, value, strict=True)) else value
@@ -63,6 +71,18 @@ def repaired(value: Any) -> Any:
     return value
 
 
-def _joined(match: re.Match[str]) -> str:
-    first, second = match.groups()
-    return chr(0x10000 + ((ord(first) - 0xD800) << 10) + (ord(second) - 0xDC00))
+def mended(value: Any) -> Any:
+    """Copy a JSON value, repaired."""
+    if isinstance(value, str):
+        return _whole(value)
+    if is_object(value):
+        return {_whole(key): mended(item) for key, item in value.items()}
+    if is_array(value):
+        return [mended(item) for item in value]
+    return value
+
+
+def _whole(text: str) -> str:
+    if text.isascii() or _HALF.search(text) is None:
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from eventfold_models import structs
 
-from eventfold.jsonvalue import copy_json
-
+from .halves import Halves, mended
 from .response import Response
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
     from eventfold.shape import Wire
 
-_HIGH = range(0xD800, 0xDC00)
 _MOST_TOKENS = 2**53 - 1
 
 
@@ -38,7 +36,7 @@ class Run(Response):
         self.requested: set[Hashable] = set()  #: calls that were handed out, or asked about
         self.running: dict[Hashable, str] = {}  #: results that are open, by call, with all their text
         self._calling: int = 0
-        self._halves: dict[Hashable, str] = {}
+        self._halves = Halves()
 
     def begin(
         self, *, name: str = "assistant", session_id: str = "", role: str | None = None, metadata: Wire | None = None
@@ -67,17 +65,13 @@ class Run(Response):
 
     def whole(self, key: Hashable, delta: str) -> str:
         """Give what can be said of a delta: a high surrogate at its end waits for the next."""
-        text = self._halves.pop(key, "") + delta
-        if text and ord(text[-1]) in _HIGH:
-            self._halves[key] = text[-1]
-            text = text[:-1]
-        return joined(text)
+        return self._halves.feed(key, delta)
 
     def close(self, key: Hashable, text: str | None = None) -> Iterator[Any]:
         """Close what a key names. Half a surrogate pair that nothing followed is U+FFFD."""
         part = self.parts[key]
-        if part.open and self._halves.pop(key, ""):
-            yield from self.arguments(key, "\ufffd") if part.kind == "tool_call" else self.append(part.kind, key, "\ufffd")
+        if part.open and (rest := self._halves.rest(key)):
+            yield from self.arguments(key, rest) if part.kind == "tool_call" else self.append(part.kind, key, rest)
         yield from super().close(key, text)
 
     def note(self, key: Hashable, fields: Wire) -> None:
@@ -119,8 +113,8 @@ class Run(Response):
                 media_type=source["media_type"],
                 **content,
             )
-        if self._halves.pop(("result", key), ""):
-            yield self.event(structs.ToolResultTextDeltaEvent, tool_call_id=part.id, delta="\ufffd")
+        if rest := self._halves.rest(("result", key)):
+            yield self.event(structs.ToolResultTextDeltaEvent, tool_call_id=part.id, delta=rest)
         part.answered = True
         del self.running[key]
         yield self.event(structs.ToolResultEndEvent, tool_call_id=part.id, state=state, metadata=metadata)
@@ -131,7 +125,7 @@ class Run(Response):
         if part.answered:
             return
         part.answered = True
-        said = joined(output) if isinstance(output, str) else copy_json(output)
+        said = mended(output)
         block = {"type": "tool_result", "id": part.id, "name": part.name, "output": said, "state": state}
         if metadata is not None:
             block["metadata"] = metadata
@@ -184,13 +178,6 @@ class Run(Response):
         for key in waiting if reason != "error" else ():
             yield from self.close_result(key, state="interrupted")
         yield self.event(structs.ReplyEndEvent, session_id="", finished_reason=reason, error=error, metadata=metadata, **fields)
-
-
-def joined(text: str) -> str:
-    """Put surrogate pairs together; half of one is U+FFFD."""
-    if text.isascii():
-        return text
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def json_text(value: Any) -> str:

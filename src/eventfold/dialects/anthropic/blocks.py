@@ -238,8 +238,7 @@ class Blocks:
         rest = self._halves.rest(block.key)
         if rest:
             yield from self._append(block, rest)
-        if self._halves.lone:
-            self._halves.lone = 0
+        if self._halves.told():
             self._remark("event.lone-surrogate", "half of a surrogate pair has no other half")
         if block.form == "call" and not block.text and block.given:
             yield from self._append(block, block.given)

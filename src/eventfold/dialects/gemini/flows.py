@@ -82,8 +82,7 @@ class Flows:
         rest = self._halves.rest(flow.key)
         if rest:
             yield from self.response.append(flow.kind, flow.key, rest)
-        if self._halves.lone:
-            self._halves.lone = 0
+        if self._halves.told():
             self._remark("event.lone-surrogate", "half of a surrogate pair has no other half")
         yield from self._close(flow)
 

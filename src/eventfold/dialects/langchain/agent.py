@@ -10,7 +10,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from eventfold.dialects.run import joined, json_text
+from eventfold.dialects.halves import repaired
+from eventfold.dialects.run import json_text
 from eventfold.jsonvalue import copy_json, is_array, is_object
 
 from .chunks import result_of
@@ -63,7 +64,7 @@ class Agent:
             yield from self._lifecycle(data)
         else:
             said = {"data": data, **({"namespace": list(lane)} if lane else {})}
-            yield self._decoder.replies.custom(joined(str(method)), said)
+            yield self._decoder.replies.custom(repaired(str(method)), said)
             if method == "input.requested":
                 self._decoder.replies.ask(data)
 
@@ -90,7 +91,7 @@ class Agent:
             return
         if status == "failed" or reply.error is not None:
             message = data.get("error") if isinstance(data.get("error"), str) else None
-            error = reply.error or {"type": "upstream", "message": joined(message or "the run failed")}
+            error = reply.error or {"type": "upstream", "message": repaired(message or "the run failed")}
             yield from replies.close(self._run, "error", error)
         else:
             parked = status == "completed" or bool(reply.waiting())
@@ -116,7 +117,7 @@ class Agent:
             yield from self._tool_end(reply, key, data)
         elif name == "tool-error":
             rest = {"langchain": {"code": copy_json(data["code"])}} if data.get("code") is not None else None
-            yield from replies.result(call_id, joined(json_text(data.get("message") or "")), "error", rest)
+            yield from replies.result(call_id, repaired(json_text(data.get("message") or "")), "error", rest)
         else:
             yield replies.custom("tools", {"data": data})
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from eventfold.dialects.run import base64_document, data_url, joined, json_text
+from eventfold.dialects.halves import repaired
+from eventfold.dialects.run import base64_document, data_url, json_text
 from eventfold.jsonvalue import copy_json, is_array, is_object
 
 from .content import DATA, content, note_calls
@@ -185,12 +186,12 @@ def output_of(said: Any, rest: Wire) -> str | list[Wire]:
 
 def _output_block(item: Any, place: int) -> Wire | None:
     if isinstance(item, str):
-        return {"type": "text", "id": f"{place}", "text": joined(item)}
+        return {"type": "text", "id": f"{place}", "text": repaired(item)}
     if not is_object(item):
         return None
     kind, text = name_in(item, "type"), item.get("text")
     if kind in {"text", "output_text", "input_text"} and isinstance(text, str):
-        return {"type": "text", "id": f"{place}", "text": joined(text)}
+        return {"type": "text", "id": f"{place}", "text": repaired(text)}
     inner = item.get("source")
     source = inner if is_object(inner) else item
     url = item.get("image_url") if kind == "image_url" else source.get("url")

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from eventfold.dialects.run import joined, json_text
+from eventfold.dialects.halves import repaired
+from eventfold.dialects.run import json_text
 from eventfold.dialects.translation import UNFIT, UNKNOWN, Decoder, Unfit
 from eventfold.jsonvalue import copy_json, depth_of, is_array, is_object
 
@@ -156,6 +157,6 @@ class LangChainDecoder(Decoder):
             yield self.replies.custom("metadata", value)
         elif "error" in value and set(value) <= {"error", "message", "status_code", "code"}:
             said = value.get("message") or value["error"]
-            yield from self.fail({"type": "upstream", "message": joined(said if isinstance(said, str) else json_text(said))}, value)
+            yield from self.fail({"type": "upstream", "message": repaired(said if isinstance(said, str) else json_text(said))}, value)
         else:
             yield from self.unknown("value", value)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from eventfold.dialects.run import joined
+from eventfold.dialects.halves import repaired
 from eventfold.jsonvalue import copy_json, is_array, is_object
 
 from .chunks import message_of
@@ -110,7 +110,7 @@ class Graph:
             yield from self._decoder.decode(pair)
         else:
             said = {"payload": pair, **({"namespace": item.namespace} if item.namespace else {})}
-            yield self._decoder.replies.custom(joined(item.mode), said)
+            yield self._decoder.replies.custom(repaired(item.mode), said)
             if item.mode == "updates" and is_object(pair) and "__interrupt__" in pair:
                 self._decoder.replies.ask(pair["__interrupt__"])
 

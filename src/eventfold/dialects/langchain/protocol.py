@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from eventfold.dialects.run import joined, json_text
+from eventfold.dialects.halves import repaired
+from eventfold.dialects.run import json_text
 from eventfold.jsonvalue import copy_json, is_object
 
 from .content import CALLS, DATA, SERVER_CALLS, note_calls, part, said_by
@@ -217,7 +218,7 @@ class Messages:
     def _failed(self, value: Wire, scope: Hashable) -> Iterator[Any]:
         """Take an error: of a run, which will end with it, or of a message."""
         message = value.get("message")
-        error = {"type": "upstream", "message": joined(message if isinstance(message, str) else json_text(value))}
+        error = {"type": "upstream", "message": repaired(message if isinstance(message, str) else json_text(value))}
         reply = self._decoder.replies.open.get(scope)
         if reply is not None:
             reply.error = error

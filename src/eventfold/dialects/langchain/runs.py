@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from eventfold.dialects.run import joined, json_text
+from eventfold.dialects.halves import repaired
+from eventfold.dialects.run import json_text
 from eventfold.jsonvalue import copy_json, is_array, is_object
 
 from .chunks import chunk, message_of
@@ -52,7 +53,7 @@ def runs(decoder: LangChainDecoder, value: Wire) -> Iterator[Any]:
         yield from decoder.replies.close(("v2", root))
     elif reply is not None and what == "error":
         said = data.get("error")
-        message = joined(said if isinstance(said, str) else json_text(said))
+        message = repaired(said if isinstance(said, str) else json_text(said))
         yield from decoder.replies.close(("v2", root), "error", {"type": "upstream", "message": message})
 
 

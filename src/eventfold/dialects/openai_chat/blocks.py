@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from eventfold.dialects.halves import Halves, mended
+
 from .calls import Call, Calls
-from .fields import Halves, gather, mended
+from .fields import gather
 from .media import Audio
 
 if TYPE_CHECKING:
@@ -159,16 +161,13 @@ class Blocks:
         self._response.extra(key, **{name: value for name, value in fields.items() if value})  # noqa: S610  no Django is near
 
     def _joined(self, key: Hashable, text: str) -> str:
-        text, lone = self._halves.join(key, text)
-        self._mind(lone=lone)
-        return text
+        return self._minded(self._halves.feed(key, text))
 
     def _half(self, key: Hashable) -> str:
         """Give what stands for a half of a character that no other half follows."""
-        half = self._halves.left(key)
-        self._mind(lone=bool(half))
-        return half
+        return self._minded(self._halves.rest(key))
 
-    def _mind(self, *, lone: bool) -> None:
-        if lone:
+    def _minded(self, text: str) -> str:
+        if self._halves.told():
             self._say("openai-chat.lone-surrogate", "half of a character stands without its other half")
+        return text

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from eventfold.dialects.halves import mended
 from eventfold.jsonvalue import is_array
 
 from .blocks import TEXTS, Blocks
 from .delta import DeltaReader
-from .fields import absorb, error_of, gather, mended, tokens_of
+from .fields import absorb, error_of, gather, tokens_of
 from .place import Place
 
 if TYPE_CHECKING:

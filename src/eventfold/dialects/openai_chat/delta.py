@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from eventfold.dialects.halves import mended
 from eventfold.jsonvalue import is_array, is_object
 
 from .calls import Piece
-from .fields import absorb, gather, json_text, mended, text_of
+from .fields import absorb, gather, json_text, text_of
 from .media import image_of
 
 if TYPE_CHECKING:

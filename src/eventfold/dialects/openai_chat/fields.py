@@ -7,21 +7,16 @@ Law: whatever a field holds, nothing is raised, and what is made of it is well-f
 from __future__ import annotations
 
 import json
-import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from eventfold.dialects.halves import mended
 from eventfold.effects import LARGEST
 from eventfold.jsonvalue import is_array, is_object
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
-
     from eventfold.shape import Wire
 
-_LONE = re.compile("[\ud800-\udfff]")
-_PAIR = re.compile("([\ud800-\udbff])([\udc00-\udfff])")
-_HIGH = ("\ud800", "\udbff")
 
 #: A `created` beyond this is in milliseconds: in seconds it would be the year 5138.
 _SECONDS = 10**11
@@ -47,48 +42,6 @@ _WORDS = {
     "upstream": "upstream",
     "timeout": "connection",
 }
-
-
-def mended(value: Any) -> Any:
-    """Copy a JSON value, with U+FFFD in place of each lone surrogate."""
-    if isinstance(value, str):
-        return _LONE.sub("\ufffd", _joined(value))
-    if is_object(value):
-        return {mended(key): mended(item) for key, item in value.items()}
-    if is_array(value):
-        return [mended(item) for item in value]
-    return value
-
-
-def _joined(text: str) -> str:
-    """Join the halves of characters beyond U+FFFF."""
-    return _PAIR.sub(lambda pair: (pair[1] + pair[2]).encode("utf-16", "surrogatepass").decode("utf-16"), text)
-
-
-class Halves:
-    """Texts that come in pieces, whose borders may lie inside a character: the first half waits for the next piece."""
-
-    def __init__(self) -> None:
-        self._held: dict[Hashable, str] = {}
-
-    def join(self, key: Hashable, piece: str) -> tuple[str, bool]:
-        """Give what can be said of a text with its next piece, and whether a half in it has no other half."""
-        text = self._held.pop(key, "") + piece
-        if text and _HIGH[0] <= text[-1] <= _HIGH[1]:
-            self._held[key] = text[-1]
-            text = text[:-1]
-        if text.isascii():
-            return text, False
-        text, lone = _LONE.subn("\ufffd", _joined(text))
-        return text, lone > 0
-
-    def waiting(self) -> list[Hashable]:
-        """Give the keys of texts that end in a half."""
-        return list(self._held)
-
-    def left(self, key: Hashable) -> str:
-        """Give what stands for a half that waits in vain; empty when none does."""
-        return "\ufffd" if self._held.pop(key, "") else ""
 
 
 def text_of(value: Any) -> str:

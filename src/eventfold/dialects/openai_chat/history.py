@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from eventfold.dialects.halves import mended
 from eventfold.dialects.translation import EPOCH, UNFIT, Said, Unfit
 from eventfold.fold import Folder
 from eventfold.jsonvalue import is_array, is_object
 
-from .fields import mended, text_of
+from .fields import text_of
 from .media import block_of
 from .stream import ChatDecoder
 

@@ -10,10 +10,11 @@ import re
 from base64 import b64encode
 from typing import TYPE_CHECKING, Any
 
+from eventfold.dialects.halves import mended
 from eventfold.jsonvalue import is_object
 from eventfold.lifecycle import decode_base64
 
-from .fields import absorb, mended
+from .fields import absorb
 
 if TYPE_CHECKING:
     from eventfold.shape import Wire

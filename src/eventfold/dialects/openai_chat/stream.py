@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from eventfold_models import structs
 
+from eventfold.dialects.halves import mended
 from eventfold.dialects.response import Response
 from eventfold.dialects.translation import UNFIT, UNKNOWN, Decoder, Unfit
 from eventfold.jsonvalue import depth_of, is_array, is_object
 
 from .choice import Choice
-from .fields import absorb, mended, text_of, time_of
+from .fields import absorb, text_of, time_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

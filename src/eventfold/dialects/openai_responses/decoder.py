@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from eventfold_models import structs
 
+from eventfold.dialects.halves import mended, repaired
 from eventfold.dialects.translation import UNFIT, UNKNOWN, Decoder, Unfit
 from eventfold.effects import LARGEST
 from eventfold.jsonvalue import depth_of, is_object
 from eventfold.wire.json_text import MAX_DEPTH
 
 from .growing import grow
-from .items import KEY, Item, kept, object_of, repaired, rest_of, text_of
+from .items import KEY, Item, object_of, rest_of, text_of
 from .protocol import ENDS, ERRORS, EVENTS, GOES_ON, LIFECYCLE
 from .reply import Reply
 from .rules import AFTER_END, ANOTHER_ID, CREATED_AGAIN, CUSTOM, GAP, NO_COUNT, NOT_CREATED, REDELIVERED, REPEATED_ID, TRUNCATED
@@ -76,7 +77,7 @@ class ResponsesDecoder(Decoder):
         else:
             self.remark(UNKNOWN, f"a value of type {kind!r}", "/type")
             name = CUSTOM + (repaired(kind.removeprefix("response.")) or "value")
-            yield self.event(structs.CustomEvent, name=name, value=kept(value))
+            yield self.event(structs.CustomEvent, name=name, value=mended(value))
 
     def done(self) -> Iterator[Any]:
         """Translate the text [DONE], which gateways send."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from eventfold.dialects.halves import mended
 from eventfold.dialects.translation import UNFIT, Unfit
 from eventfold.jsonvalue import is_object
 
 from .image import is_base64
-from .items import PARTS, Item, kept, object_of, rest_of, text_of
+from .items import PARTS, Item, object_of, rest_of, text_of
 from .protocol import CARRIAGE, INPUTS, PLACES, PROGRESS, SOUND, TEXTS
 from .rules import NOT_BASE64
 
@@ -47,7 +48,7 @@ def grow(reply: Reply, value: Item) -> Iterator[Any]:
         yield from _text(reply, value, about, step)
     else:
         place = ("content", _at(value, "content"))
-        yield from reply.annotate(_index(reply, value, "message"), place, kept(value.get("annotation")))
+        yield from reply.annotate(_index(reply, value, "message"), place, mended(value.get("annotation")))
     if unknown := value.keys() - CARRIAGE:
         yield reply.pen.custom(what, {key: value[key] for key in sorted(unknown)})
 
@@ -75,7 +76,7 @@ def _text(reply: Reply, value: Item, about: str, step: str) -> Iterator[Any]:
         yield from reply.text(index, place, kind, value.get("delta"))
     else:
         logprobs = value.get("logprobs")
-        yield from reply.said(index, place, kind, value.get(holds), {"logprobs": kept(logprobs)} if logprobs else None)
+        yield from reply.said(index, place, kind, value.get(holds), {"logprobs": mended(logprobs)} if logprobs else None)
 
 
 def _hear(reply: Reply, value: Item, about: str, step: str) -> Iterator[Any]:

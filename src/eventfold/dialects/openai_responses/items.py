@@ -8,9 +8,9 @@ Law: no field of an item is lost. What a block carries itself is taken out of th
 from __future__ import annotations
 
 import json
-import re
 from typing import Any, NamedTuple
 
+from eventfold.dialects.halves import mended, repaired
 from eventfold.jsonvalue import is_array, is_object
 
 Item = dict[str, Any]
@@ -72,30 +72,10 @@ PARTS: dict[str, tuple[str, str]] = {
 #: Fields of a part that stand beside those of its item.
 BESIDE = ("annotations", "logprobs")
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-def repaired(text: str) -> str:
-    """Join surrogates that belong together, and put U+FFFD in place of the others."""
-    if text.isascii() or _SURROGATE.search(text) is None:
-        return text
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-
-
-def kept(value: Any) -> Any:
-    """Copy a JSON value, well-formed."""
-    if isinstance(value, str):
-        return repaired(value)
-    if is_object(value):
-        return {repaired(key): kept(item) for key, item in value.items()}
-    if is_array(value):
-        return [kept(item) for item in value]
-    return value
-
 
 def rest_of(item: Item, *but: str) -> Item:
     """Copy an item without some fields. Null means absent."""
-    return {repaired(key): kept(value) for key, value in item.items() if value is not None and key not in but}
+    return {repaired(key): mended(value) for key, value in item.items() if value is not None and key not in but}
 
 
 def text_of(value: Any) -> str:
@@ -130,7 +110,7 @@ def input_of(item: Item, call: Call) -> str:
     """Give a call's input."""
     if call.raw:
         return text_of(item.get(call.raw))
-    said = {name: kept(item[name]) for name in call.asked if item.get(name) is not None}
+    said = {name: mended(item[name]) for name in call.asked if item.get(name) is not None}
     return dumps(said) if said else ""
 
 
@@ -156,8 +136,8 @@ def output_of(item: Item, field: str) -> str:
     error = item.get("error")
     if not value and error:
         told = object_of(error).get("message")
-        return repaired(told) if isinstance(told, str) else text_of(kept(error))
-    return repaired(value) if isinstance(value, str) else dumps(kept(value)) if value else ""
+        return repaired(told) if isinstance(told, str) else text_of(mended(error))
+    return repaired(value) if isinstance(value, str) else dumps(mended(value)) if value else ""
 
 
 def state_of(item: Item) -> str:

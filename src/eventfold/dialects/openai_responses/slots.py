@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from eventfold_models import structs
 
-from .items import FIELD, Item, kept, repaired, text_of
+from eventfold.dialects.halves import mended, repaired
+
+from .items import FIELD, Item, text_of
 from .rules import CUSTOM, SURROGATE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
     from eventfold.dialects.response import Response
+
 
 Place = tuple[str, int]  #: of a part: in the content or the summary, where
 
@@ -70,7 +73,7 @@ class Pen(NamedTuple):
 
     def custom(self, what: str, value: Item) -> Any:
         """Keep what the message has no place for."""
-        return self.response.event(structs.CustomEvent, name=CUSTOM + what, value=kept(value))
+        return self.response.event(structs.CustomEvent, name=CUSTOM + what, value=mended(value))
 
     def note(self, key: Hashable, own: Item) -> None:
         """Remember the provider's own fields of what a key names, which are set on the block when it closes."""

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from eventfold_models import structs
 
-from eventfold.dialects.run import Run, joined
+from eventfold.dialects.halves import repaired
+from eventfold.dialects.run import Run
 from eventfold.dialects.translation import UNFIT, UNKNOWN, Decoder, Unfit
 from eventfold.jsonvalue import copy_json, depth_of, is_object
 
@@ -97,7 +98,7 @@ class VercelDecoder(Decoder):
     def _content(self, message: Message, kind: str, chunk: Wire) -> Iterator[Any]:
         name, _, what = kind.partition("-")
         if kind == "error":
-            message.error = {"type": "upstream", "message": joined(chunk["errorText"])}
+            message.error = {"type": "upstream", "message": repaired(chunk["errorText"])}
         elif kind == "start-step":
             yield from message.start_step()
         elif kind == "finish-step":
@@ -130,7 +131,7 @@ class VercelDecoder(Decoder):
             return self._message
         if not said:
             self.remark("vercel.no-start", "the message goes on without a start")
-        name = joined(wanted or "vercel")
+        name = repaired(wanted or "vercel")
         count = self._ids.get(name, 0)
         self._ids[name] = count + 1
         self._message = message = Message(Run(self.event, f"{name}#{count}" if count else name), self.remark)

@@ -11,7 +11,8 @@ from urllib.parse import unquote_to_bytes
 
 from eventfold_models import structs
 
-from eventfold.dialects.run import Run, base64_bytes, count_of, data_url, joined
+from eventfold.dialects.halves import repaired
+from eventfold.dialects.run import Run, base64_bytes, count_of, data_url
 from eventfold.jsonvalue import copy_json, is_object
 
 from .tools import Tools
@@ -136,7 +137,7 @@ class Message:
 def custom(make: Callable[..., Any], kind: str, chunk: Wire) -> Any:
     """Make a CUSTOM event of a chunk."""
     value = {name: copy_json(item) for name, item in chunk.items() if name != "type"}
-    return make(structs.CustomEvent, name=f"vercel.{joined(kind)}", value=value)
+    return make(structs.CustomEvent, name=f"vercel.{repaired(kind)}", value=value)
 
 
 def add_part(parts: list[Wire], kind: str, chunk: Wire, place: int) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from eventfold.dialects.run import joined
+from eventfold.dialects.halves import repaired
 from eventfold.jsonvalue import copy_json
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Tools:
         tool = Tool(("tool", len(self.all)), chunk["toolCallId"], step)
         self.all.append(tool)
         _note(tool.fields, chunk)
-        yield from self.run.call(tool.key, call_id, joined(chunk["toolName"]))
+        yield from self.run.call(tool.key, call_id, repaired(chunk["toolName"]))
 
     def piece(self, tool: Tool, delta: str) -> Iterator[Any]:
         """Append to a call's input."""
@@ -96,7 +96,7 @@ class Tools:
         as_text = tool.fields.get("inputEncoding") == "text"
         if not said:
             yield from self.run.arguments(
-                tool.key, joined(given if as_text and isinstance(given, str) else json.dumps(given, ensure_ascii=False))
+                tool.key, repaired(given if as_text and isinstance(given, str) else json.dumps(given, ensure_ascii=False))
             )
         elif not _same(said, given, as_text=as_text):
             tool.fields["input"] = copy_json(given)
@@ -121,14 +121,14 @@ class Tools:
             output = json.dumps(output, ensure_ascii=False)
         if chunk.get("preliminary"):
             rest["preliminary"] = True
-        tool.result = joined(output), state, rest
+        tool.result = repaired(output), state, rest
         if not chunk.get("preliminary"):
             yield from self.settle(tool)
 
     def hold(self, tool: Tool, output: str, state: str, chunk: Wire) -> None:
         """Note a result that an output may still replace."""
         rest = {name: copy_json(chunk[name]) for name in ("providerMetadata", "toolMetadata") if name in chunk}
-        tool.result = joined(output), state, {**rest, "inputError": True}
+        tool.result = repaired(output), state, {**rest, "inputError": True}
 
     def settle(self, tool: Tool) -> Iterator[Any]:
         """Give the result that is held."""
