@@ -136,6 +136,20 @@ def test_broken_streams_go_out_in_order(judge: Judge, stream: list[Wire]) -> Non
     assert folded(decoded(DIALECT, out)[0]) == folded(events)
 
 
+def test_a_reply_whose_end_came_first_is_told_whole() -> None:
+    """An end that comes before its reply has begun ends nothing, and what is delivered again later counts once."""
+    head = {"created_at": "2026-01-01T00:00:00", "reply_id": "r"}
+    end = {"type": "REPLY_END", "id": "e9", **head, "session_id": ""}
+    begin = {"type": "REPLY_START", "id": "e1", **head, "session_id": "", "name": ""}
+    hint = {"type": "HINT_BLOCK", "id": "e2", **head, "block_id": "h", "hint": "a"}
+    other = [{**event, "id": f"o{i}", "reply_id": "other"} for i, event in enumerate((begin, end))]
+    stream = [end, *other, begin, hint, hint]
+    [_, message] = folded(stream)
+    assert len(message["content"]) == 1
+    out, _ = encoded(DIALECT, stream)
+    assert folded(decoded(DIALECT, out)[0]) == folded(stream)
+
+
 @given(replies(), st.data())
 def test_a_run_ends_as_its_reply_does(reply: list[Wire], data: st.DataObject) -> None:
     """Only what completed is a success, what waits says for what, and a stream that stops elsewhere is an error."""

@@ -41,8 +41,14 @@ class AguiEncoder(CallWriter):
         if kind is structs.ReplyStartEvent and speaker is not None and not speaker.started:
             # What came before was no part of the reply, so that it is no redelivery when it comes again.
             speaker.started = True
-            self.reply(speaker).seen.clear()
-            self.reply(speaker).reused.clear()
+            if speaker.end is None:
+                self.reply(speaker).seen.clear()
+                self.reply(speaker).reused.clear()
+            else:
+                # Nor was its end: the reply begins now, and all of it is carried whole.
+                lifecycle = self.folder.lifecycle
+                lifecycle.replies.pop(reply_id, None)
+                lifecycle.ended.pop(reply_id, None)
         if speaker is not None and speaker.busy and kind in ANSWERS and self.waits(speaker) and self.idle():
             yield from self.close_run()
         before = self._text_of(event) if kind is structs.TextBlockEndEvent else ""
