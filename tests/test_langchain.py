@@ -54,7 +54,7 @@ from eventfold import Checker
 from eventfold.dialects.halves import repaired
 from eventfold.dialects.langchain import DIALECT, LOSSES, MAPPING, RULES, LangChainDecoder
 from eventfold.dialects.langchain.request import write_messages
-from eventfold.dialects.reading import DialectChecker
+from eventfold.dialects.reading import DialectChecker, Recogniser
 from eventfold.dialects.rounds import NOT_RUN
 from eventfold.findings import Severity
 from eventfold.fuzz.strategies import messages, replies
@@ -225,6 +225,24 @@ RAISES = {
     "anthropic_messages/clear_thinking",
     "openai_responses/parallel_wrapper_completed_output_empty",
 }
+
+
+def test_a_stream_of_langgraphs_server_is_recognised_and_ends_with_null() -> None:
+    """Messages as far as they are (`messages/partial`) say what they are, and `event: end` with null is no value."""
+    partial: list[Wire] = [
+        {"content": text, "type": "ai", "id": "run-1", "additional_kwargs": {}, "response_metadata": {}} for text in ("Hel", "Hello")
+    ]
+    names = ("metadata", "messages/partial", "messages/partial", "end")
+    values: tuple[Any, ...] = ({"run_id": "1", "attempt": 1}, [partial[0]], [partial[1]], None)
+    data = "".join(f"event: {name}\ndata: {json.dumps(value)}\n\n" for name, value in zip(names, values, strict=True)).encode()
+    recogniser = Recogniser()
+    recogniser.feed(data)
+    assert recogniser.found is DIALECT
+    checker = DialectChecker(DIALECT)
+    checker.feed(data)
+    assert checker.finish() == []
+    [message] = checker.folder.snapshots()
+    assert (message["content"][0]["text"], message["finished_reason"]) == ("Hello", "completed")
 
 
 @each(PROVIDERS)

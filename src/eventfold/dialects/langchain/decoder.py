@@ -53,13 +53,20 @@ class LangChainDecoder(Decoder):
             raise Unfit(UNFIT, f"nests deeper than {_DEEPEST}")
         if self._graph.waits:
             yield from self._graph.payload(value)
+        elif value is None:
+            return  # LangGraph's server ends a stream so: `event: end`, `data: null`
         elif isinstance(value, str) and value in MODES:
             self._graph.announce(value)
         elif is_array(value):
             yield from self._graph.lists(value)
         elif not is_object(value):
             raise Unfit(UNFIT, f"a value is {type(value).__name__}, expected an object or a stream mode")
-        elif (message := message_of(value)) is not None:
+        else:
+            yield from self._named(value)
+
+    def _named(self, value: Wire) -> Iterator[Any]:
+        """Take an object, which says what it is."""
+        if (message := message_of(value)) is not None:
             yield from self.message(message)
         elif name_in(value, "event") in RUN_EVENTS and isinstance(value.get("run_id"), str):
             yield from runs(self, value)

@@ -48,10 +48,10 @@ def _is_message(value: Any) -> bool:
 
 
 def _is_graph(value: list[Any]) -> bool:
-    """Tell a mode with its payload: of messages with metadata, or of updates."""
+    """Tell a mode with its payload, of messages with metadata or of updates; and messages as far as they are."""
     item = item_of(value)
     if item is None or item.mode not in MODES:
-        return False
+        return bool(value) and all(_is_message(part) for part in value)
     pair = item.payload
     if is_object(pair):
         return item.mode == "updates"
