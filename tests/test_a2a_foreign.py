@@ -381,3 +381,13 @@ def test_any_json_can_be_fed(values: list[Any]) -> None:
 def test_broken_streams_can_be_fed(values: list[Any]) -> None:
     """Streams with values lost, repeated, moved or changed are read without raising."""
     survives(values)
+
+
+def test_a_stream_of_the_version_before_is_recognised() -> None:
+    """A value of A2A 0.3 says by its kind what it is, so that `auto` can tell that its version is not read."""
+    old = {"kind": "status-update", **IDS, "status": {"state": "working"}, "final": False}
+    assert DIALECT.recognise(old)
+    assert DIALECT.recognise({"jsonrpc": "2.0", "id": 1, "result": old})
+    others: list[Wire] = [{"kind": "status-update"}, {"kind": ["task"], "status": {}}, {"jsonrpc": "2.0", "id": 1, "result": {"kind": "x"}}]
+    for other in others:
+        assert not DIALECT.recognise(other)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 ERROR, REQUEST = "error", "request"
 #: Fields by which a bare payload is told.
 _MARKS = {"task": ("id", "status"), "message": ("messageId", "role")}
+#: Kinds of A2A 0.3, with the field that makes them sure.
+_OLD = {"task": "status", "status-update": "status", "artifact-update": "artifact", "message": "messageId"}
 
 
 class Payload(NamedTuple):
@@ -72,12 +74,17 @@ def _bare(value: Wire, place: str) -> Payload:
     return Payload(name, value[key], f"{place}/{escape(key)}", tuple((f"{place}/{escape(other)}", item) for other, item in others.items()))
 
 
+def _is_old(value: Any) -> bool:
+    """Tell a value of A2A 0.3, whose kind is not to be taken for somebody else's."""
+    return is_object(value) and _OLD.get(str(value.get("kind"))) in value
+
+
 def is_a2a(value: Any) -> bool:
-    """Tell whether a value is surely one of A2A: by its payload, and by an enum's name in it."""
+    """Tell whether a value is surely one of A2A: by its payload, and by an enum's name in it; or one of A2A 0.3, by its kind."""
     try:
         payload = payload_of(value)
-    except Unfit:
-        return False
+    except Unfit as error:
+        return error.remark.rule == rules.OLD and _is_old(value.get("result", value))
     body = payload.body
     if payload.name == ERROR or not is_object(body):
         return False
