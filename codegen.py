@@ -609,21 +609,31 @@ def output_of(command: list[str]) -> str:
 def write_manifest(contract: Schema, lifecycle: Schema, rules: Schema, out: Path) -> None:
     """Write the list of the vectors."""
     del contract
-    validator: Any = Draft202012Validator(read(SCHEMAS / "meta/vector.json"))
+    entries = listed("vector", ("accept", "reject"), "areas")
+    for entry in entries:
+        need(set(entry["rules"]) <= set(rules["rules"]), f"{entry['id']}: {entry['rules']} are not all in rules.json")
+    parts = {"vectors": entries, "dialects": listed("dialect-vector", ("dialects",), "dialect")}
+    lines = ['  "form": 1', f'  "wire": "{lifecycle["version"]}"']
+    for name, part in parts.items():
+        rows = ",\n".join(f"    {json.dumps(entry, ensure_ascii=False)}" for entry in part)
+        lines.append(f'  "{name}": [\n{rows}\n  ]')
+    write(out / VECTORS / "manifest.json", "{\n" + ",\n".join(lines) + "\n}\n")
+
+
+def listed(form: str, folders: tuple[str, ...], what: str) -> list[Schema]:
+    """List the vectors of a form, with what they are about and the rules that they break. Raises SchemaError for one that does not fit."""
+    validator: Any = Draft202012Validator(read(SCHEMAS / f"meta/{form}.json"))
     entries: list[Schema] = []
-    for path in sorted((ROOT / VECTORS).glob("*/*/*.json")):
+    for path in sorted(path for folder in folders for path in (ROOT / VECTORS).glob(f"{folder}/*/*.json")):
         vector = read(path)
         where = path.relative_to(ROOT)
         for error in validator.iter_errors(vector):
-            message = f"{where} does not fit meta/vector.json at {error.json_path}: {error.message}"
+            message = f"{where} does not fit meta/{form}.json at {error.json_path}: {error.message}"
             raise SchemaError(message)
         need(path == ROOT / VECTORS / f"{vector['id']}.json", f"{where} says that its id is {vector['id']!r}")
-        broken = sorted({finding["rule"] for finding in vector["findings"]})
-        need(set(broken) <= set(rules["rules"]), f"{where}: {broken} are not all in rules.json")
-        entries.append({**{name: vector[name] for name in ("id", "since", "intent", "areas")}, "rules": broken})
-    lines = ",\n".join(f"    {json.dumps(entry, ensure_ascii=False)}" for entry in entries)
-    text = f'{{\n  "form": 1,\n  "wire": "{lifecycle["version"]}",\n  "vectors": [\n{lines}\n  ]\n}}\n'
-    write(out / VECTORS / "manifest.json", text)
+        broken = sorted({finding if isinstance(finding, str) else finding["rule"] for finding in vector["findings"]})
+        entries.append({**{name: vector[name] for name in ("id", "since", "intent", what)}, "rules": broken})
+    return entries
 
 
 #: What can be generated, by the name that --only takes. Further languages are further rows.

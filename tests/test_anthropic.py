@@ -2,7 +2,7 @@
 The dialect of Anthropic, judged by Anthropic's own SDK.
 
 What the SDK accumulates of a stream is what we fold, down to signatures, citations and results of its own tools; where it
-raises or mixes blocks up, the table of edge cases says what is right and why. What we send back is what it would.
+raises or mixes blocks up, the vectors say what is right and why. What we send back is what it would.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
-from anthropic_cases import CASES, END, NO_ARGUMENTS, OVERLOADED, WHOLE, Case, args, begin, reason, said, sign, start, stop, text, think
+from anthropic_events import END, OVERLOADED, WHOLE, args, begin, reason, said, sign, start, stop, text, think
 from anthropic_judge import accumulated, events_of, takes
 from dialect_laws import folded
 from hypothesis import given
 from hypothesis import strategies as st
 from pieces import SHARED, anything, arguments_of, bare, broken, cut, objects, read, read_bytes, recordings, units, words
+from vector_laws import differences, expected, heard, vectors_of
 
 from eventfold.dialects.anthropic import DIALECT
 from eventfold.dialects.anthropic.request import LOSSES, write_messages
@@ -31,10 +32,13 @@ if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn
     from support import Wire
 
+    from eventfold.vectors import Vector
+
 RECORDINGS = recordings("anthropic_messages")
 #: Recordings that are broken, and the errors that say so.
 BROKEN = {"spliced_message_start.jsonl": ["anthropic.truncated"]}  # a gateway tried again in the middle of a message
 GOLDEN = SHARED.parent / "judges/providers/golden.json"
+VECTORS = vectors_of("anthropic")
 
 # --- what a message of ours says, in Anthropic's terms ------------------------------------------
 
@@ -203,38 +207,38 @@ def _is_json(line: bytes) -> bool:
     return True
 
 
-# --- hand-written streams -----------------------------------------------------------------------
+# --- vectors --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_an_edge_case_has_the_right_outcome(name: str) -> None:
-    """What is right of each case, what is said about it, and that the SDK says the same unless the table says why not."""
-    case = CASES[name]
-    found = read(DIALECT, case.events)
-    [message] = found.messages
-    assert project(message) == case.content
-    assert [rule for rule in found.rules if rule not in {"block.open-at-failed-end", "model-call.open-at-failed-end"}] == case.rules
-    assert (message.get("usage", {}).get("input_tokens"), message.get("usage", {}).get("output_tokens")) == case.usage
-    assert message.get("finished_reason") == case.ended
-    assert agrees(case, message) == (not case.sdk)
+@pytest.mark.parametrize("name", VECTORS)
+def test_a_vector_has_the_right_outcome(name: str) -> None:
+    """What is right of each, what is said about it, and that the SDK says the same unless the vector says why not."""
+    vector = VECTORS[name]
+    found = heard(DIALECT, vector["values"])
+    assert differences(vector, found.messages) == []
+    assert [project(message) for message in found.messages] == [reply["sent_back"] for reply in vector["replies"]]
+    assert found.rules == expected(vector)
+    assert agrees(vector) == ("vendor" not in vector)
 
 
-def agrees(case: Case, message: Wire) -> bool:
-    """Tell whether the SDK makes the same of a case."""
-    if case.events[-1]["type"] == "error":
+def agrees(vector: Vector) -> bool:
+    """Tell whether the SDK makes of a stream what the vector says."""
+    events: list[Any] = vector["values"]
+    [reply] = vector["replies"]
+    if events[-1]["type"] == "error":
         return False  # the SDK raises for whatever event is called so
     try:
-        sdk = accumulated(case.events, beta=True)
+        sdk = accumulated(events, beta=True)
     except (AttributeError, IndexError, RuntimeError, TypeError, ValueError):
         return False
-    tokens = (sdk["usage"]["input_tokens"], sdk["usage"]["output_tokens"])
-    return (content_of(sdk), tokens) == (bare(project(message)), case.usage)
+    tokens = {name: sdk["usage"][name] for name in reply["usage"]}
+    return (content_of(sdk), tokens) == (bare(reply["sent_back"]), reply["usage"])
 
 
-def test_every_rule_is_broken_by_a_case() -> None:
+def test_every_rule_is_broken_by_a_vector() -> None:
     """No rule of the dialect is there for nothing."""
     two = read(DIALECT, [start(), END, start(), END, stop(0), 5, {"type": "tomorrow"}]).rules
-    fired = {rule for case in CASES.values() for rule in case.rules}.union(two)
+    fired = {rule for vector in VECTORS.values() for rule in vector["findings"]}.union(two)
     assert set(DIALECT.rules) - fired == set()
 
 
@@ -242,7 +246,8 @@ def test_what_is_wrong_is_said_where_it_stands() -> None:
     """A remark belongs to the event that breaks the rule."""
     assert DIALECT.decoder is not None
     decoder = DIALECT.decoder()
-    at = [[remark.rule for remark in decoder.remarks] for event in CASES["a gap in the index"].events for _ in [[*decoder.feed(event)]]]
+    stream = VECTORS["gap-in-the-index"]["values"]
+    at = [[remark.rule for remark in decoder.remarks] for event in stream for _ in [[*decoder.feed(event)]]]
     assert at == [[], [], [], [], ["anthropic.index-order"], [], [], [], []]
 
 
@@ -501,7 +506,13 @@ def test_what_is_kept_of_a_deep_value_fits(depth: int) -> None:
     deep = nested(depth)
     blocks_ = [begin(0, "hologram", x=deep), stop(0), begin(1, "tool_use", x=deep), stop(1), begin(2, "hologram", x=deep), stop(2)]
     found = read(DIALECT, [start(x=deep), *blocks_, {**reason(), "x": deep}, END])
-    assert set(found.rules) <= {"dialect.unfit", "dialect.unknown", NO_ARGUMENTS, "anthropic.no-message-start", "anthropic.index-order"}
+    assert set(found.rules) <= {
+        "dialect.unfit",
+        "dialect.unknown",
+        "tool-call.no-arguments",
+        "anthropic.no-message-start",
+        "anthropic.index-order",
+    }
     assert len(found.messages) == int(depth_of(start(x=deep)) <= DEEPEST)
 
 

@@ -23,8 +23,8 @@ from support import RECORDINGS, ROOT, Wire, events_of, lines_of
 
 from eventfold import check_and_fold
 from eventfold.cli import main
-from eventfold.dialects import all_rules
-from eventfold.vectors import vectors
+from eventfold.dialects import NAMES, all_rules
+from eventfold.vectors import dialect_vectors, vectors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -563,12 +563,19 @@ def test_the_installed_command_is_the_same() -> None:
 def test_vectors_are_listed_and_copied(run: Callable[..., Ran], tmp_path: Path) -> None:
     """All are listed with their intent; the copy has its own schema, and never lands on something that is there."""
     listed = run("vectors").out.decode().splitlines()
-    assert len(listed) == len(list(vectors()))
+    foreign = [line for line in listed if line.startswith("dialects/")]
+    assert len(listed) - len(foreign) == len(list(vectors()))
+    assert len(foreign) == sum(len(list(dialect_vectors(name))) for name in NAMES) > 0
     assert any(line.startswith("accept/confirmation/edited  The user edits") for line in listed)
+    assert any(line.startswith("dialects/gemini/usage-in-each-chunk  The usage in each") for line in listed)
     target = tmp_path / "new" / "vectors"
-    assert run("vectors", "--to", target).code == 0
-    assert len(list(vectors(target))) == len(listed)
-    assert {path.name for path in target.iterdir()} == {"accept", "reject", "manifest.json", "README.md", "vector.schema.json"}
+    copied = run("vectors", "--to", target)
+    assert copied.code == 0
+    assert f"{len(listed)} vectors" in copied.out.decode()
+    assert list(vectors(target)) == list(vectors())
+    assert all(list(dialect_vectors(name, target)) == list(dialect_vectors(name)) for name in NAMES)
+    folders, schemas = {"accept", "reject", "dialects"}, {"vector.schema.json", "dialect-vector.schema.json"}
+    assert {path.name for path in target.iterdir()} == {*folders, *schemas, "manifest.json", "README.md"}
     again = run("vectors", "--to", target)
     assert (again.code, again.err.decode().count("\n")) == (2, 1)
     assert "is there already" in again.err.decode()

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from dialect_laws import folded
-from gemini_cases import CASES, CODE, FUNCTION, OUTPUT, SIGNATURE, call, chunk, string, text, usage
+from gemini_chunks import CODE, FUNCTION, OUTPUT, SIGNATURE, call, chunk, string, text, usage
 from gemini_judge import kept, parsed, takes
 from hypothesis import given
 from hypothesis import strategies as st
 from pieces import SHARED, anything, broken, cut, read, read_bytes, recordings, units, words
+from vector_laws import differences, expected, heard, vectors_of
 
 from eventfold.dialects.gemini import DIALECT
 from eventfold.dialects.gemini.request import LOSSES, write_messages
@@ -38,6 +39,7 @@ RECORDINGS = recordings("gemini")
 #: Recordings that are broken, and the errors that say so: none is.
 BROKEN: dict[str, list[str]] = {}
 GOLDEN = SHARED.parent / "judges/providers/golden.json"
+VECTORS = vectors_of("gemini")
 
 # --- what is expected of parts ------------------------------------------------------------------
 
@@ -161,24 +163,22 @@ def test_the_form_of_the_bytes_makes_no_difference(path: Path) -> None:
         assert read_bytes(DIALECT, data).messages == wanted
 
 
-# --- hand-written streams -----------------------------------------------------------------------
+# --- vectors --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_an_edge_case_has_the_right_outcome(name: str) -> None:
-    """What is right of each case: the parts that go back, the tokens, how the reply ends, and what is said about the stream."""
-    case = CASES[name]
-    found = read(DIALECT, case.chunks)
-    [message] = found.messages
-    assert of_model(write_messages([message]).value) == case.parts
-    assert (message["usage"]["input_tokens"], message["usage"]["output_tokens"]) == case.tokens
-    assert message.get("finished_reason") == case.ended
-    assert found.rules == case.rules
+@pytest.mark.parametrize("name", VECTORS)
+def test_a_vector_has_the_right_outcome(name: str) -> None:
+    """What is right of each: the blocks, the parts that go back, the tokens, how the reply ends, and what is said about the stream."""
+    vector = VECTORS[name]
+    found = heard(DIALECT, vector["values"])
+    assert differences(vector, found.messages) == []
+    assert [of_model(write_messages([message]).value) for message in found.messages] == [reply["sent_back"] for reply in vector["replies"]]
+    assert found.rules == expected(vector)
 
 
-def test_every_rule_is_broken_by_a_case() -> None:
+def test_every_rule_is_broken_by_a_vector() -> None:
     """No rule of the dialect is there for nothing."""
-    fired = {rule for case in CASES.values() for rule in case.rules}
+    fired = {rule for vector in VECTORS.values() for rule in vector["findings"]}
     assert set(DIALECT.rules) - fired == set()
 
 
@@ -233,7 +233,7 @@ def test_what_is_said_of_a_candidate_is_kept() -> None:
 
 def test_an_error_says_its_kind() -> None:
     """What Google calls an error is one of ours, and the whole of it is kept."""
-    [message] = read(DIALECT, CASES["an error in the middle"].chunks).messages
+    [message] = read(DIALECT, VECTORS["error-in-the-middle"]["values"]).messages
     assert message["error"] == {"type": "upstream", "message": "busy"}
     assert message["metadata"]["gemini"]["error"] == {"code": 503, "message": "busy", "status": "UNAVAILABLE"}
 

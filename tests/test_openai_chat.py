@@ -17,11 +17,12 @@ from eventfold_models.tables import MESSAGES
 from hypothesis import given
 from hypothesis import strategies as st
 from openai.types.chat import ChatCompletionMessageParam
-from openai_chat_cases import CASES, COMPLETED, ERROR, PARKED, STOP, Case, calls, chunk, piece, says, spent
+from openai_chat_chunks import COMPLETED, ERROR, PARKED, STOP, calls, chunk, piece, says, spent
 from openai_chat_judge import accumulated, read, retold, sse, told, values_of
 from openai_chat_plans import Plan, almost, anything, plans, rechunked
 from pydantic import TypeAdapter
 from support import ROOT, Wire
+from vector_laws import counted, differences, expected, vectors_of
 
 from eventfold import check_and_fold, read_event
 from eventfold.dialects.openai_chat import DIALECT, RULES
@@ -34,9 +35,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from eventfold.vectors import Vector
+
 #: Recordings of real producers, which are others' and stay outside of the project.
 SHARED = ROOT.parent / "shared"
 RECORDINGS = sorted((SHARED / "recordings/openai_chat").glob("*"))
+VECTORS = vectors_of("openai_chat")
 recorded = pytest.mark.skipif(not RECORDINGS, reason="needs ../shared/recordings, which are not part of the project")
 
 
@@ -163,38 +167,42 @@ def test_the_error_of_a_recording_ends_its_reply() -> None:
 # --- what producers get wrong --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_a_stream_that_is_odd_is_read_rightly(name: str) -> None:
-    """Each odd stream gives one message with the right blocks, end and usage, and is told of by its rules and no others."""
-    case = CASES[name]
-    checker = read(sse(case.chunks, done=case.done))
-    [message] = checker.folder.snapshots()
-    assert shown(message) == case.blocks
-    assert state_of(message) == case.end
-    assert (message["usage"]["input_tokens"], message["usage"]["output_tokens"]) == case.usage
-    assert {finding.rule for finding in checker.findings()} == set(case.rules)
-    assert errors(message, "AssistantMsg") == []
+@pytest.mark.parametrize("name", VECTORS)
+def test_a_vector_has_the_right_outcome(name: str) -> None:
+    """Each stream gives the right messages with the right blocks, ends and usage, and is told of by its rules and no others."""
+    vector = VECTORS[name]
+    checker = read(said(vector))
+    messages = checker.folder.snapshots()
+    assert differences(vector, messages) == []
+    assert counted(checker.findings()) == expected(vector)
+    assert [error for message in messages for error in errors(message, "AssistantMsg")] == []
 
 
-def client_agrees(case: Case) -> bool:
+def said(vector: Vector) -> bytes:
+    """Write the values of a vector as the provider would."""
+    return sse(vector["values"], done=vector.get("done", False))
+
+
+def client_agrees(vector: Vector) -> bool:
     """Tell whether OpenAI's own client reads a stream as we do."""
-    [message] = read(sse(case.chunks, done=case.done)).folder.snapshots()
-    if any(value.get("error") or "object" not in value for value in case.chunks):
+    messages = read(said(vector)).folder.snapshots()
+    values: list[Wire] = vector["values"]
+    if any(value.get("error") or "object" not in value for value in values):
         return False
-    if len([block for block in message["content"] if block["type"] == "text"]) > 1:
+    if any(len([block for block in message["content"] if block["type"] == "text"]) > 1 for message in messages):
         return False
     try:
-        theirs = accumulated(value for value in case.chunks if value["object"])
-        return told(theirs) == retold([message]) and theirs.choices[0].message.role in {None, "assistant"}
+        theirs = accumulated(value for value in values if value["object"])
+        return told(theirs) == retold(messages) and theirs.choices[0].message.role in {None, "assistant"}
     except (AssertionError, AttributeError, IndexError, RuntimeError, TypeError):
         return False
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", VECTORS)
 def test_the_client_disagrees_where_that_is_said(name: str) -> None:
-    """OpenAI's own reducer makes the same of an odd stream, unless the case says what it does instead."""
-    case = CASES[name]
-    assert client_agrees(case) == (not case.sdk)
+    """OpenAI's own reducer makes the same of a stream, unless the vector says what it does instead."""
+    vector = VECTORS[name]
+    assert client_agrees(vector) == ("vendor" not in vector)
 
 
 # --- several choices, responses and forms --------------------------------------------------------
@@ -297,7 +305,7 @@ def test_a_response_that_another_one_cuts_off_ends_as_an_error() -> None:
 
 def test_every_rule_fires() -> None:
     """Each rule of the dialect is broken by some stream of these tests."""
-    fired = {rule for case in CASES.values() for rule in case.rules}
+    fired = {rule for vector in VECTORS.values() for rule in vector["findings"]}
     assert fired | {"openai-chat.after-done", "openai-chat.id-reused"} == {
         *RULES,
         "dialect.unfit",
@@ -1082,5 +1090,5 @@ def test_the_example_of_the_page_is_true() -> None:
 def test_the_mapping_names_each_event_that_comes_out() -> None:
     """The table of the mapping has a row for each class of events that the decoder gives, and for no other."""
     named = {name for row in DIALECT.mapping if row.way == "in" for name in row.ours.split(", ")}
-    given_classes = {type(event).__name__ for case in CASES.values() for event in decoded(DIALECT, case.chunks)[0]}
+    given_classes = {type(event).__name__ for vector in VECTORS.values() for event in decoded(DIALECT, vector["values"])[0]}
     assert given_classes == named

@@ -1,8 +1,13 @@
-"""The vectors: each says what check and fold give, and together they reach every rule."""
+"""
+The vectors: each says what check and fold give, and together they reach every rule.
+
+What those of dialects say is held against the dialects in their own tests.
+"""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -12,13 +17,15 @@ from rfc8785 import dumps as canonical
 from support import ROOT
 
 from eventfold.check import Checker
+from eventfold.dialects import NAMES, dialect
 from eventfold.findings import SEVERITY, Severity
 from eventfold.fuzz.features import FEATURES_OF_STEPS, REPAIR
 from eventfold.lifecycle import KEEP_ENDED
-from eventfold.vectors import MANIFEST, Vector, bytes_of, vectors
+from eventfold.vectors import FOLDER, MANIFEST, Vector, bytes_of, dialect_vectors, vectors
 from eventfold.wire.schema import errors
 
 VECTORS = list(vectors())
+FOREIGN = [vector for name in sorted(NAMES) for vector in dialect_vectors(name)]
 META = ROOT / "schemas/meta"
 
 
@@ -70,3 +77,30 @@ def test_the_files_fit_their_schemas(name: str) -> None:
     for document in VECTORS if name == "vector" else [manifest]:
         validator.validate(document)
     assert [entry["id"] for entry in manifest["vectors"]] == [vector["id"] for vector in VECTORS]
+
+
+def test_vectors_of_dialects_fit_their_schema() -> None:
+    """They are what schemas/meta says, stand where their ids say, and the manifest lists each."""
+    schema = json.loads((META / "dialect-vector.json").read_text("utf-8"))
+    validator: Any = Draft202012Validator(schema)
+    for vector in FOREIGN:
+        validator.validate(vector)
+    listed = json.loads(MANIFEST.read_text("utf-8"))["dialects"]
+    assert [entry["id"] for entry in listed] == [vector["id"] for vector in FOREIGN]
+    assert {str(path) for path in FOLDER.glob("dialects/**/*.json")} == {f"{FOLDER / vector['id']}.json" for vector in FOREIGN}
+
+
+@pytest.mark.parametrize("vector", FOREIGN, ids=[vector["id"] for vector in FOREIGN])
+def test_a_vector_of_a_dialect_keeps_its_word(vector: Vector) -> None:
+    """Its dialect is that of its folder, its rules are known, in order, and what is counted is found."""
+    assert vector["id"].split("/")[1] == vector["dialect"]
+    assert vector["findings"] == sorted(vector["findings"])
+    assert {*vector["findings"]} <= {*RULES, *dialect(vector["dialect"]).rules}
+    assert {*vector.get("times", {})} <= {*vector["findings"]}
+
+
+def test_no_two_vectors_of_a_dialect_are_one() -> None:
+    """Each has a stream and an intent of its own."""
+    streams = Counter((vector["dialect"], json.dumps([vector.get(name) for name in ("values", "bytes", "done")])) for vector in FOREIGN)
+    intents = Counter((vector["dialect"], vector["intent"]) for vector in FOREIGN)
+    assert {*streams.values(), *intents.values()} == {1}

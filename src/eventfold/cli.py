@@ -228,7 +228,8 @@ def vectors(
     """List the vectors: streams with the messages and findings that are right for them."""
     from .vectors import MANIFEST, export
 
-    listed: list[dict[str, Any]] = orjson.loads(MANIFEST.read_bytes())["vectors"]
+    manifest: dict[str, list[dict[str, Any]]] = orjson.loads(MANIFEST.read_bytes())
+    listed = [*manifest["vectors"], *manifest["dialects"]]
     if to is None:
         for entry in listed:
             say(f"{entry['id']}  {entry['intent']}")
