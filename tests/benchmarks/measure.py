@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 #: Sizes of a workload, as multiples of the smallest; the largest is the one that the tables show.
 SIZES = (1, 2, 4, 8)
 #: Whoever takes longer than these seconds at one size gets two rounds, and is not tried at twice the size: it may take four times as long.
-SLOW = 2.5
+SLOW = 4.0
 FEW_ROUNDS = 2
 
 

@@ -42,6 +42,11 @@ def show(run: Run, console: Console) -> None:
         for name, why in found.left_out.items():
             console.print(f"  left out: {name}: {why}", highlight=False, style="dim")
         console.print()
+    columns = ("workload", "kept", "ids of open replies", "messages", "with messages given out")
+    table = Table(*columns, title="what eventfold keeps at most, streaming, in MB", title_justify="left")
+    for found in run.workloads.values():
+        table.add_row(found.title, *(f"{found.state[key] / 1e6:.2f}" for key in ("state", "ids", "messages", "given") if found.state))
+    console.print(table, "")
     if run.start_up:
         table = Table("start-up", "median ms", "low", "high", title="from nothing", title_justify="left")
         for name, timing in run.start_up.items():

@@ -66,11 +66,12 @@ def calls(run: Callable[[], Any]) -> int:
         if event in {"call", "c_call"}:
             count += 1
 
+    before = sys.getprofile()
     sys.setprofile(seen)
     try:
         run()
     finally:
-        sys.setprofile(None)
+        sys.setprofile(before)
     return count
 
 
@@ -86,11 +87,12 @@ def steps(run: Callable[[], Any]) -> int:
             count += 1
         return seen
 
+    before = sys.gettrace()
     sys.settrace(seen)
     try:
         run()
     finally:
-        sys.settrace(None)
+        sys.settrace(before)
     return count
 
 
