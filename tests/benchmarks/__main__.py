@@ -46,7 +46,7 @@ def main(
     quick: Annotated[
         bool, typer.Option("--quick", help="A sixteenth of the size, three rounds: whether all works, in a minute or two.")
     ] = False,
-    rounds: Annotated[int | None, typer.Option("--rounds", min=1, help="How many rounds; 9, quick 3.")] = None,
+    rounds: Annotated[int | None, typer.Option("--rounds", min=1, help="How many rounds; 7, quick 3.")] = None,
     only: Annotated[list[str] | None, typer.Option("--only", help="A workload; several times for several.")] = None,
     contenders: Annotated[
         list[str] | None, typer.Option("--contender", help="A contender besides the floor and ours; all without it.")
@@ -68,7 +68,7 @@ def main(
         console.width = _WIDTH
     chosen = [row for row in CONTENDERS if not contenders or row.name in contenders or row in CONTENDERS[:3]]
     run = Run(_machine(), quick)
-    times = rounds or (3 if quick else 9)
+    times = rounds or (3 if quick else 7)
     for workload in WORKLOADS:
         if not only or workload.name in only:
             errors.print(f"measuring: {workload.title}", style="dim", highlight=False)

@@ -161,13 +161,16 @@ def _update(work: Work) -> None:
     LIMITS.write_text(json.dumps(dict(sorted(noted.items())), indent=2) + "\n", "utf-8")
 
 
-def _by_callgrind(data: bytes) -> int:
-    """Count the machine instructions of a process that does one stream, and a short one before."""
+_TWICE = "import sys; from eventfold import check_and_fold; [check_and_fold(open(path, 'rb').read()) for path in sys.argv[1:]]"
+
+
+def _by_callgrind(*streams: bytes) -> int:
+    """Count the machine instructions of a process that does streams, one after the other."""
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "stream.jsonl"
-        file.write_bytes(data)
-        code = "import sys; from eventfold import check_and_fold; check_and_fold(open(sys.argv[1], 'rb').read())"
-        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", sys.executable, "-c", code, str(file)]
+        files = [Path(folder) / f"{place}.jsonl" for place in range(len(streams))]
+        for file, data in zip(files, streams, strict=True):
+            file.write_bytes(data)
+        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", sys.executable, "-c", _TWICE, *map(str, files)]
         environment = {**os.environ, "PYTHONHASHSEED": "0"}
         said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stderr
     found = re.search(r"Collected : (\d+)", said)
@@ -176,12 +179,12 @@ def _by_callgrind(data: bytes) -> int:
 
 
 def instructions(name: str) -> tuple[list[float], list[float]]:
-    """Count events and machine instructions for each event at each scale, without those of starting up."""
+    """Count events and machine instructions for each event at each scale, less those of starting up and of a first stream."""
     make = next(row.make for row in WORKLOADS if row.name == name)
     streams = [list(make(scale)) for scale in SCALES]
-    # A stream of which nothing is left but what loads the same: its work at the smallest scale is part of each.
-    least = _by_callgrind(lines_of(streams[0]))
-    more = [_by_callgrind(lines_of(streams[0]) + lines_of(events)) - least for events in streams]
+    first = lines_of(streams[0])
+    least = _by_callgrind(first, b"")
+    more = [_by_callgrind(first, lines_of(events)) - least for events in streams]
     return [float(len(events)) for events in streams], [count / len(events) for count, events in zip(more, streams, strict=True)]
 
 
