@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import sys
-import warnings
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path  # noqa: TC003  typer reads the annotations
 from typing import Annotated
@@ -56,8 +55,6 @@ def main(
     readme: Annotated[bool, typer.Option("--readme", help=f"Write tables into README.md, and {report.PLOT}.")] = False,
 ) -> None:
     """Measure eventfold beside what else reads such streams, all in this one run, and say which targets are met."""
-    # A producer's deprecated event is none of the reader's business here.
-    warnings.simplefilter("ignore", DeprecationWarning)
     unknown = set(only or ()) - {row.name for row in WORKLOADS} | set(contenders or ()) - {row.name for row in CONTENDERS}
     if unknown:
         names = ", ".join([row.name for row in WORKLOADS]), ", ".join([row.name for row in CONTENDERS])

@@ -1,8 +1,8 @@
 """
 Time in alternating rounds, memory alone.
 
-Law: figures that are compared come from the same run. In each round every contender runs once, in an order that turns from round to
-round, so that what else the machine does hits all alike; the median counts, for growth the best.
+Law: figures that are compared come from the same run. In each round every contender runs once at each size, in an order that turns
+from round to round, so that what else the machine does hits all alike; the median counts, for growth the best.
 
 The garbage collector runs as it does in a program: it stays on, all garbage is collected before a run, and the prepared input is
 frozen, so that nobody pays for walking another one's. A result lives until the clock has stopped.
@@ -31,7 +31,7 @@ from .growth import exponent
 from .workloads import ROOT, Wire, Workload, told_by_events
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
 #: Sizes of a workload, as multiples of the smallest; the largest is the one that the tables show.
 SIZES = (1, 2, 4, 8)
@@ -85,21 +85,21 @@ class Wrong(Exception):
     """A contender that does not do what it is measured for."""
 
 
-def timed(runs: dict[str, Callable[[], float]], rounds: int, slow: Sequence[str] = ()) -> dict[str, Timing]:
+def timed(runs: Mapping[Any, Callable[[], float]], rounds: int, slow: Collection[Any] = ()) -> dict[Any, Timing]:
     """Run all in turn; those that are slow only in the first rounds."""
-    found: dict[str, list[float]] = {name: [] for name in runs}
-    names = list(runs)
+    found: dict[Any, list[float]] = {key: [] for key in runs}
+    keys = list(runs)
     for number in range(rounds):
-        turn = number % len(names)
-        for name in names[turn:] + names[:turn]:
-            if name not in slow or number < FEW_ROUNDS:
-                found[name].append(runs[name]())
-    return {name: Timing(median(times), min(times), max(times), len(times)) for name, times in found.items()}
+        # Nobody stands always first, or always behind the same one.
+        turn = number * 5 % len(keys)
+        for key in keys[turn:] + keys[:turn]:
+            if key not in slow or number < FEW_ROUNDS:
+                found[key].append(runs[key]())
+    return {key: Timing(median(times), min(times), max(times), len(times)) for key, times in found.items()}
 
 
-def seconds(trial: Trial) -> float:
-    """Run a trial once by the clock."""
-    return _clocked(trial)[0]
+def _seconds(trial: Trial) -> float:
+    return _clocked(trial)[0] * trial.sample
 
 
 def _clocked(trial: Trial) -> tuple[float, Any]:
@@ -107,12 +107,21 @@ def _clocked(trial: Trial) -> tuple[float, Any]:
     start = perf_counter()
     result = trial.run()
     taken = perf_counter() - start
-    return (trial.told(result)[0] if trial.told else taken * trial.sample), result
+    return (trial.told(result)[0] if trial.told else taken), result
+
+
+@dataclass
+class _Prepared:
+    """A workload in everyone's hand: by contender and size."""
+
+    trials: dict[tuple[str, int], Trial] = field(default_factory=dict[tuple[str, int], Trial])
+    largest: dict[str, bytes] = field(default_factory=dict[str, bytes])  #: the stream as each one got it, at its largest size
+    slow: dict[str, int] = field(default_factory=dict[str, int])  #: from which size on somebody is too slow
 
 
 def measure(workload: Workload, full: float, rounds: int, chosen: Sequence[Contender] = CONTENDERS) -> Measurement:
     """
-    Measure a workload at all sizes, the largest of which has the scale `full`.
+    Measure a workload at all sizes in the same rounds; the largest one has the scale `full`.
 
     Raises:
         Wrong: a contender's result is not what the stream says.
@@ -121,58 +130,47 @@ def measure(workload: Workload, full: float, rounds: int, chosen: Sequence[Conte
     found = Measurement(workload.title)
     found.left_out = {row.name: why for row in chosen if (why := row.why_not(workload.name))}
     running = [row for row in chosen if row.name not in found.left_out]
-    found.contenders = {row.name: Measured() for row in running}
-    for size in SIZES:
-        events = list(workload.make(full * size / SIZES[-1]))
-        slow = _measure_size(found, size, events, running, rounds)
-        running = [row for row in running if row.name not in slow]
+    prepared = _Prepared()
+    try:
+        for size in SIZES:
+            quick = [row for row in running if row.name not in prepared.slow]
+            found.events = _prepare(prepared, quick, list(workload.make(full * size / SIZES[-1])), size)
+        gc.collect()
+        gc.freeze()
+        runs = {key: partial(_seconds, trial) for key, trial in prepared.trials.items()}
+        timings = timed(runs, rounds, [(name, size) for name, size in runs if prepared.slow.get(name) == size])
+    finally:
+        gc.unfreeze()
+        for trial in prepared.trials.values():
+            trial.close()
+    found.bytes = len(prepared.largest[running[0].name])
+    for row in running:
+        measured = found.contenders[row.name] = Measured(
+            {str(size): timing for (name, size), timing in timings.items() if name == row.name}
+        )
+        measured.peak = alone("peak", row.name, prepared.largest[row.name])["peak"]
+        stopped = prepared.slow.get(row.name, SIZES[-1])
+        if stopped != SIZES[-1]:
+            measured.note = f"over {SLOW:g} s already at {stopped}/{SIZES[-1]} of the size, and measured there"
+        if all(prepared.trials[row.name, int(size)].sample == 1 for size in measured.times):
+            measured.exponent = exponent({float(size): timing.low for size, timing in measured.times.items()})
+    found.state = alone("state", "", prepared.largest[running[0].name])
     return found
 
 
-def _measure_size(found: Measurement, size: int, events: list[Wire], running: list[Contender], rounds: int) -> list[str]:
-    """Measure one size, and name those that are too slow for the next."""
-    last = size == SIZES[-1]
-    written = {row.name: row.write(events) for row in running}
-    found.events, found.bytes = len(events), len(written[running[0].name])
-    trials: dict[str, Trial] = {}
-    try:
-        slow = _prove(trials, running, written, events)
-        del events
-        gc.collect()
-        gc.freeze()
-        runs: dict[str, Callable[[], float]] = {name: partial(seconds, trial) for name, trial in trials.items()}
-        for name, timing in timed(runs, rounds, slow).items():
-            found.contenders[name].times[str(size)] = timing
-    finally:
-        gc.unfreeze()
-        for trial in trials.values():
-            trial.close()
-    for name, trial in trials.items():
-        measured = found.contenders[name]
-        if last or name in slow:
-            measured.peak = alone("peak", name, written[name])["peak"]
-        if name in slow and not last:
-            measured.note = f"over {SLOW} s already at {size}/{SIZES[-1]} of the size, and measured there"
-        if trial.sample == 1:
-            measured.exponent = exponent({float(key): timing.low for key, timing in measured.times.items()})
-    if last:
-        found.state = alone("state", "", written[running[0].name])
-    return slow
-
-
-def _prove(trials: dict[str, Trial], running: list[Contender], written: dict[str, bytes], events: list[Wire]) -> list[str]:
-    """Start each, look at what it gives, and name the slow ones."""
+def _prepare(prepared: _Prepared, running: list[Contender], events: list[Wire], size: int) -> int:
+    """Start each at one size, look at what it gives, and note the slow ones. Gives the number of events."""
     told = told_by_events(events)
-    slow: list[str] = []
     for row in running:
-        trial = trials[row.name] = row.start(written[row.name])
+        data = prepared.largest[row.name] = row.write(events)
+        trial = prepared.trials[row.name, size] = row.start(data)
         taken, result = _clocked(trial)
         if wrong := trial.prove(result, told, len(events)):
             message = f"{row.name}: {wrong}"
             raise Wrong(message)
         if taken > SLOW:
-            slow.append(row.name)
-    return slow
+            prepared.slow[row.name] = size
+    return len(events)
 
 
 def alone(what: str, name: str, data: bytes) -> dict[str, int]:

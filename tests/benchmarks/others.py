@@ -12,6 +12,7 @@ import logging
 import shutil
 import subprocess
 import tempfile
+import warnings
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,6 +42,8 @@ def agentscope(data: bytes) -> Callable[[], Any]:
     from pydantic import TypeAdapter  # noqa: PLC0415
 
     logging.getLogger("as").setLevel(logging.CRITICAL)
+    # It turns warnings on when it is imported; a producer's deprecated event is none of the reader's business.
+    warnings.simplefilter("ignore", DeprecationWarning)
     adapter: TypeAdapter[Any] = TypeAdapter(AgentEvent)
     read = adapter.validate_json
     lines = data.splitlines()

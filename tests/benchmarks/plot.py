@@ -41,9 +41,9 @@ _STYLE = """
     text { fill: #e6edf3 } .small { fill: #9da7b3 } .grid { stroke: #30363d } .bar { stroke: #9da7b3 } .ring { stroke: #0d1117 }
   }
 """
-_WIDTH, _ROW, _TOP = 960, 34, 92
-_LEFT = (236, 600)  #: where the left axis begins and ends
-_RIGHT = (680, 944)
+_WIDTH, _ROW, _TOP = 1000, 34, 80
+_LEFT = (236, 620)  #: where the left axis begins and ends
+_RIGHT = (710, 984)
 #: The workload whose growth is drawn: where contenders differ most.
 _GROWING = ("tools", "chat")
 #: Not drawn there: they lie upon check + fold.
@@ -99,12 +99,12 @@ def _shown(run: Run) -> list[str]:
 def _legend(run: Run) -> Iterator[str]:
     x, y = 12.0, 20.0
     for name in _shown(run):
-        width = 19 + 6.1 * len(name)
+        width = 21 + 6.5 * len(name)
         if x + width > _WIDTH:
             x, y = 12.0, y + 20
         yield f'<circle cx="{x + 5:.1f}" cy="{y - 4:.1f}" r="5" fill="{_COLOURS[name]}"/>'
         yield _text(x + 15, y, name)
-        x += width + 6
+        x += width + 5
 
 
 def _dots(run: Run, bottom: float) -> Iterator[str]:
