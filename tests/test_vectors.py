@@ -14,7 +14,7 @@ from support import ROOT
 from eventfold.check import Checker
 from eventfold.findings import SEVERITY, Severity
 from eventfold.fuzz.features import FEATURES_OF_STEPS, REPAIR
-from eventfold.lifecycle import KEEP_ENDED
+from eventfold.lifecycle import KEEP_ENDED, MAX_OPEN
 from eventfold.vectors import MANIFEST, Vector, bytes_of, vectors
 from eventfold.wire.schema import errors
 
@@ -25,7 +25,7 @@ META = ROOT / "schemas/meta"
 @pytest.mark.parametrize("vector", VECTORS, ids=[vector["id"] for vector in VECTORS])
 def test_a_vector_is_what_check_and_fold_give(vector: Vector) -> None:
     """Every finding and every message, whole."""
-    checker = Checker(keep_ended=vector.get("keep_ended", KEEP_ENDED))
+    checker = Checker(keep_ended=vector.get("keep_ended", KEEP_ENDED), max_open=vector.get("max_open", MAX_OPEN))
     checker.feed(bytes_of(vector))
     found = [finding.to_dict() for finding in checker.finish()]
     names = ("rule", "index", "pointer", "related", "count")
