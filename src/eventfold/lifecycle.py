@@ -179,7 +179,7 @@ class Lifecycle:
         *,
         keep_ended: int = KEEP_ENDED,
         max_open: int = MAX_OPEN,
-        give_up: Callable[[Reply], None] = lambda reply: None,
+        give_up: Callable[[Reply], None] = lambda _: None,
     ) -> None:
         self.effects = effects
         self.report = report
