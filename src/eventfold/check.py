@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from .shape import Wire
 
 
+#: The rule that an end in the middle breaks.
+_TRUNCATED = "wire.truncated"
+
 #: How many findings are held for repeats to be counted, by whoever takes them while the stream runs.
 HELD = 10_000
 
@@ -62,6 +65,8 @@ class Checker:
         self._reader = EventReader()
         self._collector = Collector()
         self._line: int | None = None
+        #: What is to be said of an end that came too early.
+        self._cut = ""
         self._framed = 0
 
     @property
@@ -79,8 +84,9 @@ class Checker:
 
         `cut` says what whoever brings the bytes knows about their end, when it came too early.
         """
+        self._cut = cut
         self._read(self._framer.finish())
-        self._say_cut(cut)
+        self._say_cut()
         self.finish_events()
         return self.findings()
 
@@ -155,13 +161,17 @@ class Checker:
             self._collector.add(rule, group, index=index, line=self._line, pointer=pointer, values={"type": name, "detail": detail})
 
     def _say_problems(self) -> None:
-        for rule, line, detail in self._framer.problems:
+        for rule, line, said in self._framer.problems:
+            detail = said
+            if rule == _TRUNCATED and self._cut:
+                # One thing went wrong, and is said once.
+                detail, self._cut = f"{self._cut}; {said}", ""
             self._collector.add(rule, (), index=self.events, line=line or None, values={"detail": detail})
         self._framer.problems.clear()
 
-    def _say_cut(self, detail: str) -> None:
-        if detail:
-            self._collector.add("wire.truncated", (detail,), index=self.events, values={"detail": detail})
+    def _say_cut(self) -> None:
+        if self._cut:
+            self._collector.add(_TRUNCATED, (), index=self.events, values={"detail": self._cut})
 
     def _out_of_order(self, breach: Breach) -> None:
         values = {**breach._asdict(), "key": repr(breach.key), "reply_id": repr(breach.reply_id)}

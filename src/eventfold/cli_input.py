@@ -148,7 +148,7 @@ class Input:
             raise CannotRun(message)
         findings = self.checker.finish(cut)
         if not self.checker.events and not self.checker.messages:
-            reason = f" ({findings[0].rule}: {findings[0].message})" if findings else ""
+            reason = f" ({cut})" if cut else f" ({findings[0].rule}: {findings[0].message})" if findings else ""
             message = f"{self.name} holds no event{reason}"
             raise CannotRun(message)
         if findings:

@@ -53,8 +53,9 @@ class DialectChecker(Checker):
 
     def finish(self, cut: str = "") -> list[Finding]:
         """Read what is left at the end of the input, and give all findings by place."""
+        self._cut = cut
         self._read(self._framer.finish())
-        self._say_cut(cut)
+        self._say_cut()
         if self.events:
             self._take(self._decoder.finish(), self.events)
         if self._messages:
