@@ -25,7 +25,11 @@ LAYERS = (
     {"fuzz"},
     {"report"},
     {"console"},
-    {"cli_fuzz", "cli_input", "cli_dialects"},
+    {"decompression", "cli_http", "cli_options", "cli_progress", "cli_sources"},
+    {"cli_input", "cli_live"},
+    {"cli_checking"},
+    {"cli_workers"},
+    {"cli_check", "cli_fold", "cli_fuzz", "cli_dialects"},
     {"cli"},
 )
 #: What the core must not touch: files, network, clock, randomness, logging.

@@ -11,8 +11,8 @@ from eventfold import check_and_fold
 from eventfold.fuzz.mutations import mutations
 from eventfold.wire.schema import errors
 
-#: A line of 32 MB and a thousand replies take their time, and drawing them anew shows nothing new.
-_SLOW = {"wire.too-long": 2, "reply.gone": 2}
+#: A line of 32 MB and thousands of replies take their time, and drawing them anew shows nothing new.
+_SLOW = {"wire.too-long": 2, "reply.gone": 2, "reply.evicted": 2}
 _FEW = max(settings.default.max_examples // 4, 2)  # pyright: ignore[reportOptionalMemberAccess]  a profile is loaded
 
 

@@ -48,7 +48,8 @@ def test_random(stream):
 
 
 def test_vector(eventfold_vector):
-    assert_folds_to(eventfold_vector["events"], eventfold_vector["messages"]) if "keep_ended" not in eventfold_vector else None
+    if not {"keep_ended", "max_open"} & eventfold_vector.keys():
+        assert_folds_to(eventfold_vector["events"], eventfold_vector["messages"])
 """
 
 

@@ -20,7 +20,7 @@ from eventfold.check import Checker
 from eventfold.dialects import NAMES, dialect
 from eventfold.findings import SEVERITY, Severity
 from eventfold.fuzz.features import FEATURES_OF_STEPS, REPAIR
-from eventfold.lifecycle import KEEP_ENDED
+from eventfold.lifecycle import KEEP_ENDED, MAX_OPEN
 from eventfold.vectors import FOLDER, MANIFEST, Vector, bytes_of, dialect_vectors, vectors
 from eventfold.wire.schema import errors
 
@@ -32,7 +32,7 @@ META = ROOT / "schemas/meta"
 @pytest.mark.parametrize("vector", VECTORS, ids=[vector["id"] for vector in VECTORS])
 def test_a_vector_is_what_check_and_fold_give(vector: Vector) -> None:
     """Every finding and every message, whole."""
-    checker = Checker(keep_ended=vector.get("keep_ended", KEEP_ENDED))
+    checker = Checker(keep_ended=vector.get("keep_ended", KEEP_ENDED), max_open=vector.get("max_open", MAX_OPEN))
     checker.feed(bytes_of(vector))
     found = [finding.to_dict() for finding in checker.finish()]
     names = ("rule", "index", "pointer", "related", "count")

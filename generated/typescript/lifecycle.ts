@@ -296,7 +296,7 @@ export const LIFECYCLE: Lifecycle = {
         "absent": "No REPLY_START was seen.",
         "open": "The reply runs, or is parked.",
         "ended": "REPLY_END was seen.",
-        "gone": "It ended so long ago that it is no longer held."
+        "gone": "It ended so long ago, or was open for so long without an event, that it is no longer held."
       },
       "stored": [
         {"field": {"finished_at": true}, "state": "ended"},

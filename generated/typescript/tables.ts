@@ -1321,9 +1321,9 @@ export const RULES: Readonly<Record<string, Readonly<Record<string, string>>>> =
   },
   "wire.truncated": {
     "severity": "error",
-    "title": "The input ends in the middle of an event",
+    "title": "The input is cut",
     "message": "{detail}",
-    "why": "The connection or the file was cut. What was complete is read; the rest has to be fetched again.",
+    "why": "The file ends in the middle of an event or of its compression, or a server hung up in the middle of its answer. What was complete is read; the rest has to be fetched again.",
     "since": "1.0"
   },
   "wire.too-long": {
@@ -1445,11 +1445,18 @@ export const RULES: Readonly<Record<string, Readonly<Record<string, string>>>> =
     "why": "Nothing follows REPLY_END. Results of calls that the reply has are applied all the same, since a tool did run; everything else is dropped.",
     "since": "1.0"
   },
+  "reply.evicted": {
+    "severity": "error",
+    "title": "A reply is given up, since too many are open",
+    "message": "reply {reply_id} has not ended, more than {detail} replies are open, and none is longer without an event: it is given up",
+    "why": "Only so many open replies are held, to bound memory; see --max-open. The message stays as it is, and what comes for the reply later is dropped. Mostly a producer never ends its replies; if so many are open for good reason, hold more.",
+    "since": "1.0"
+  },
   "reply.gone": {
     "severity": "error",
     "title": "An event of a reply that is no longer held",
-    "message": "{type} for reply {reply_id}, which ended long ago",
-    "why": "Only the newest ended replies are held, to bound memory; see --keep-ended. The event is dropped, and the message stays as it was.",
+    "message": "{type} for reply {reply_id}, which is no longer held",
+    "why": "Only the newest ended replies are held, and so many open ones, to bound memory; see --keep-ended and --max-open. The event is dropped, and the message stays as it was.",
     "since": "1.0"
   },
   "reply.already-ended": {

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .findings import Collector, Finding
 from .fold import Folder, as_struct
 from .jsonvalue import shown
-from .lifecycle import KEEP_ENDED
+from .lifecycle import KEEP_ENDED, MAX_OPEN
 from .table import PLAN_OF
 from .wire import TOO_DEEP, EventReader, Framer, StoredMessage
 
@@ -23,6 +23,13 @@ if TYPE_CHECKING:
 
     from .lifecycle import Breach
     from .shape import Wire
+
+
+#: The rule that an end in the middle breaks.
+_TRUNCATED = "wire.truncated"
+
+#: How many findings are held for repeats to be counted, by whoever takes them while the stream runs.
+HELD = 10_000
 
 
 class Checked(NamedTuple):
@@ -36,18 +43,30 @@ class Checker:
     """
     Checks a stream while it runs: feed bytes, cut anywhere; look at `findings()` at any time.
 
-    The messages grow in `folder`.
+    The messages grow in `folder`. With `keep_messages` false, those of replies that are no longer held are forgotten, and
+    so are stored ones once they are checked: memory is bounded when findings are taken by `overflow()` as well.
     """
 
-    def __init__(self, *, keep_ended: int = KEEP_ENDED, folder: Folder | None = None) -> None:
-        self.folder = folder if folder is not None else Folder(keep_ended=keep_ended)
+    def __init__(
+        self,
+        *,
+        keep_ended: int = KEEP_ENDED,
+        max_open: int = MAX_OPEN,
+        keep_messages: bool = True,
+        folder: Folder | None = None,
+    ) -> None:
+        self.folder = folder if folder is not None else Folder(keep_ended=keep_ended, max_open=max_open, keep_messages=keep_messages)
+        self._keep = keep_messages
         self.folder.lifecycle.report = self._out_of_order
         self.events: int = 0  #: events seen, broken ones included
-        self.stored: list[Wire] = []  #: messages that stood where events were expected
+        self.messages: int = 0  #: stored messages seen
+        self.stored: list[Wire] = []  #: messages that stood where events were expected, if they are kept
         self._framer = Framer()
         self._reader = EventReader()
         self._collector = Collector()
         self._line: int | None = None
+        #: What is to be said of an end that came too early.
+        self._cut = ""
         self._framed = 0
 
     @property
@@ -59,9 +78,15 @@ class Checker:
         """Read bytes."""
         self._read(self._framer.feed(data))
 
-    def finish(self) -> list[Finding]:
-        """Read what is left at the end of the input, and give all findings by place."""
+    def finish(self, cut: str = "") -> list[Finding]:
+        """
+        Read what is left at the end of the input, and give all findings by place.
+
+        `cut` says what whoever brings the bytes knows about their end, when it came too early.
+        """
+        self._cut = cut
         self._read(self._framer.finish())
+        self._say_cut()
         self.finish_events()
         return self.findings()
 
@@ -80,6 +105,14 @@ class Checker:
         """Give what was found so far, by place."""
         return list(self._collector)
 
+    def overflow(self) -> list[Finding]:
+        """
+        Take findings that need not be held any more, by place; `findings()` and `finish()` do not give them again.
+
+        What repeats one of them later is a finding of its own.
+        """
+        return self._collector.overflow(HELD)
+
     def _read(self, frames: Iterator[tuple[int, bytes]]) -> None:
         read = self._reader.read
         remarks = self._reader.remarks
@@ -90,7 +123,7 @@ class Checker:
             if self._framer.problems:
                 self._say_problems()
             if remarks:
-                self._remark(len(self.stored) if type(event) is StoredMessage else index)
+                self._remark(self.messages if type(event) is StoredMessage else index)
             if type(event) is StoredMessage:
                 self._store(event.wire)
             elif event is not None:
@@ -104,8 +137,10 @@ class Checker:
     def _store(self, message: Wire) -> None:
         from .stored import check_message  # noqa: PLC0415  loads jsonschema, which a stream in order does not need
 
-        check_message(message, len(self.stored), self._line, self._collector)
-        self.stored.append(message)
+        check_message(message, self.messages, self._line, self._collector)
+        self.messages += 1
+        if self._keep:
+            self.stored.append(message)
 
     def _apply(self, event: Any, index: int) -> None:
         if not _is_timestamp(event.created_at):
@@ -126,9 +161,17 @@ class Checker:
             self._collector.add(rule, group, index=index, line=self._line, pointer=pointer, values={"type": name, "detail": detail})
 
     def _say_problems(self) -> None:
-        for rule, line, detail in self._framer.problems:
+        for rule, line, said in self._framer.problems:
+            detail = said
+            if rule == _TRUNCATED and self._cut:
+                # One thing went wrong, and is said once.
+                detail, self._cut = f"{self._cut}; {said}", ""
             self._collector.add(rule, (), index=self.events, line=line or None, values={"detail": detail})
         self._framer.problems.clear()
+
+    def _say_cut(self) -> None:
+        if self._cut:
+            self._collector.add(_TRUNCATED, (), index=self.events, values={"detail": self._cut})
 
     def _out_of_order(self, breach: Breach) -> None:
         values = {**breach._asdict(), "key": repr(breach.key), "reply_id": repr(breach.reply_id)}

@@ -9,28 +9,24 @@ from __future__ import annotations
 
 import os
 import sys
-from enum import StrEnum
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import msgspec
 import orjson
 import typer
-from eventfold_models.tables import RULES, WIRE_VERSION
+from eventfold_models.tables import WIRE_VERSION
 
+from .cli_check import check
 from .cli_dialects import convert, dialects, unfold
+from .cli_fold import fold
 from .cli_fuzz import fuzz, matrix, replay
-from .cli_input import NATIVE, DialectOption, Input
-from .console import CannotRun, CannotWrite, ReaderGone, Writing, complain, say, show, write
-from .findings import Severity, UnknownRule, rule_entry, worst
-from .lifecycle import KEEP_ENDED
+from .cli_options import Format, FormatOption
+from .console import CannotRun, CannotWrite, ReaderGone, Writing, complain, say, write
+from .findings import UnknownRule, rule_entry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from .check import Checker
-    from .findings import Finding
 
 app = typer.Typer(
     add_completion=False,
@@ -42,36 +38,8 @@ app = typer.Typer(
 )
 
 
-class Format(StrEnum):
-    """How to write."""
-
-    TEXT = "text"
-    JSON = "json"
-
-
-class CheckFormat(StrEnum):
-    """How to write findings."""
-
-    TEXT = "text"
-    JSON = "json"
-    SARIF = "sarif"
-
-
-class FailOn(StrEnum):
-    """From which severity on findings make the exit code 1."""
-
-    ERROR = "error"
-    WARNING = "warning"
-    NOTE = "note"
-
-
 #: Exit codes as shells give them, 128 and the signal's number: SIGINT, SIGPIPE.
 _INTERRUPTED, _READER_GONE = 130, 141
-
-
-_Format = Annotated[Format, typer.Option("--format", "-f", help="How to write: for people, or JSON, one document a line.")]
-_FailOn = Annotated[FailOn, typer.Option("--fail-on", help="Exit with 1 when a finding is at least this severe.")]
-_KeepEnded = Annotated[int, typer.Option("--keep-ended", min=0, help="How many ended replies are held for late results and redeliveries.")]
 
 
 def _show_version(value: bool) -> None:  # noqa: FBT001  typer's form
@@ -88,88 +56,8 @@ def _root(
 ) -> None: ...
 
 
-@app.command()
-def check(
-    files: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="FILE...",
-            help="Streams or stored messages: JSONL, a JSON array, a JSON document, an SSE capture. `-` is standard input.",
-        ),
-    ],
-    format: Annotated[  # noqa: A002  the option's name
-        CheckFormat,
-        typer.Option("--format", "-f", help="How to write: for people, JSON, one document a line, or SARIF 2.1.0 for code hosts."),
-    ] = CheckFormat.TEXT,
-    fail_on: _FailOn = FailOn.ERROR,
-    dialect: DialectOption = NATIVE,
-    keep_ended: _KeepEnded = KEEP_ENDED,
-) -> None:
-    """Say what streams and stored messages break, and where."""
-    from .fold import Folder
-    from .report import machine
-
-    checked: list[tuple[str, list[Finding], str | None]] = []
-    code = 0
-    if format is CheckFormat.JSON:
-        write(machine.header(version("eventfold"), WIRE_VERSION))
-    for name in files:
-        source = Input(name, dialect, Folder(keep_ended=keep_ended))
-        error = None
-        findings: list[Finding] = []
-        try:
-            findings = source.read()
-        except CannotRun as reason:
-            error = str(reason)
-        checked.append((name, findings if format is CheckFormat.SARIF else [], error))
-        _report_file(format, name, source.checker, findings, error)
-        code = max(code, 2 if error is not None else _code(findings, fail_on))
-    if format is CheckFormat.JSON:
-        write(machine.footer(len(files), code))
-    elif format is CheckFormat.SARIF:
-        from .report.sarif import sarif
-
-        write(sarif(checked, version("eventfold"), RULES if dialect == NATIVE else _all_rules()))
-    raise typer.Exit(code)
-
-
-@app.command()
-def fold(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A stream: JSONL, a JSON array, an SSE capture. `-` is standard input.")],
-    format: _Format = Format.TEXT,  # noqa: A002  the option's name
-    reply: Annotated[str | None, typer.Option("--reply", metavar="ID", help="Only this reply.")] = None,
-    onto: Annotated[
-        str | None,
-        typer.Option("--onto", metavar="FILE", help="Stored messages that the stream continues: one JSON document, an array, or JSONL."),
-    ] = None,
-    dialect: DialectOption = NATIVE,
-    fail_on: _FailOn = FailOn.ERROR,
-    keep_ended: _KeepEnded = KEEP_ENDED,
-) -> None:
-    """Print the message of each reply. What is wrong with the stream goes to standard error."""
-    from .fold import Folder, UnknownReply
-
-    folder = Folder.from_messages(_stored(onto), keep_ended=keep_ended) if onto else Folder(keep_ended=keep_ended)
-    source = Input(file, dialect, folder)
-    findings = source.read()
-    checker = source.checker
-    if checker.stored and not checker.events:
-        message = f"{file} holds messages, not events: there is nothing to fold"
-        raise CannotRun(message)
-    try:
-        messages = [folder.snapshot(reply)] if reply is not None else folder.snapshots()
-    except UnknownReply as error:
-        raise CannotRun(str(error)) from None
-    for message in messages:
-        if format is Format.JSON:
-            # Not orjson: it refuses integers beyond 64 bits, which a producer's own data may hold.
-            write(msgspec.json.encode(message) + b"\n")
-        else:
-            from .report.terminal import message_panel
-
-            show([message_panel(message)], sys.stdout)
-    _print_findings(file, findings, sys.stderr)
-    raise typer.Exit(_code(findings, fail_on))
+app.command()(check)
+app.command()(fold)
 
 
 @app.command()
@@ -177,7 +65,7 @@ def explain(
     rule: Annotated[
         str | None, typer.Argument(metavar="RULE", help="Id of a rule, such as block.after-end; all are listed without one.")
     ] = None,
-    format: _Format = Format.TEXT,  # noqa: A002  the option's name
+    format: FormatOption = Format.TEXT,  # noqa: A002  the option's name
 ) -> None:
     """Say what a rule means, why it exists and what a fold does all the same."""
     rules = _all_rules()
@@ -295,61 +183,6 @@ def _all_rules() -> Mapping[str, Mapping[str, str]]:
     from .dialects import all_rules
 
     return all_rules()
-
-
-def _report_file(form: CheckFormat, name: str, checker: Checker, findings: list[Finding], error: str | None) -> None:
-    """Write what a file holds, as soon as it is checked; SARIF is one document, and written at the end."""
-    if form is CheckFormat.JSON:
-        from .report import machine
-
-        for line in machine.findings_of(name, findings):
-            write(line)
-        write(machine.source_of(name, checker, error))
-    elif form is CheckFormat.TEXT and error is None:
-        _print_findings(name, findings, sys.stdout)
-        _print_summary(name, checker, findings)
-    if error is not None:
-        complain(error)
-
-
-def _stored(name: str) -> list[dict[str, Any]]:
-    """Read stored messages. Raises CannotRun."""
-    from .fold import Folder
-
-    source = Input(name, NATIVE, Folder())
-    broken = [finding for finding in source.read() if finding.severity is Severity.ERROR]
-    if broken or not source.checker.stored:
-        reason = f"{broken[0].rule}: {broken[0].message}" if broken else "it holds events"
-        message = f"{name} holds no messages that can be continued ({reason})"
-        raise CannotRun(message)
-    return source.checker.stored
-
-
-def _code(findings: list[Finding], fail_on: FailOn) -> int:
-    severity = worst(findings)
-    return int(severity is not None and severity >= Severity[fail_on.name])
-
-
-def _print_findings(name: str, findings: list[Finding], stream: Any) -> None:
-    if not findings:
-        return
-    from .report.terminal import finding_line
-
-    show((finding_line(name, finding) for finding in findings), stream, soft_wrap=True)
-
-
-def _print_summary(name: str, checker: Checker, findings: list[Finding]) -> None:
-    counts = [(checker.events, "event"), (checker.folder.lifecycle.starts, "reply"), (len(checker.stored), "message")]
-    held = ", ".join(f"{count:,} {_plural(word, count)}" for count, word in counts if count)
-    wrong = [(sum(finding.severity is severity for finding in findings), str(severity)) for severity in reversed(Severity)]
-    verdict = ", ".join(f"{count} {_plural(word, count)}" for count, word in wrong if count) or "clean"
-    from .report.terminal import one_line
-
-    say(f"{one_line(name)}: {held}: {verdict}")
-
-
-def _plural(word: str, count: int) -> str:
-    return word if count == 1 else "replies" if word == "reply" else f"{word}s"
 
 
 if __name__ == "__main__":

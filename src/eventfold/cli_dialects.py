@@ -11,7 +11,8 @@ import msgspec
 import orjson
 import typer
 
-from .cli_input import AUTO, NATIVE, DialectOption, Input, dialect_of, grouped
+from .cli_input import Input, dialect_of, grouped
+from .cli_options import AUTO, NATIVE, DialectOption
 from .console import CannotRun, complain, say, write
 from .findings import Severity
 

@@ -1,61 +1,76 @@
 """
-What the commands read: a file or standard input, in a dialect that is named or recognised.
+What the commands read: a file, a URL or standard input, in a dialect that is named or recognised.
 
-Law: a live stream is read as it arrives, and nothing that a file holds ends in a traceback.
+Law: a live stream is read as it arrives, and nothing that an input holds ends in a traceback.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from itertools import chain
+from collections import Counter
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from .console import CannotRun, complain
+from .cli_http import Access, pieces_of_url, shown_url
+from .cli_options import AUTO, NATIVE
+from .cli_sources import is_url
+from .console import CannotRun, InputCut, complain
+from .decompression import PIECE, expanded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+    from contextlib import AbstractContextManager
 
     from .check import Checker
     from .dialects import Dialect
-    from .findings import Finding
+    from .findings import Finding, Severity
     from .fold import Folder
 
-#: How many bytes are read at once.
-_PIECE = 1 << 20
 
-#: The names that `--dialect` takes besides those of the dialects.
-NATIVE, AUTO = "eventfold", "auto"
+def pieces_of(name: str, access: Access | None = None, tick: Callable[[int], None] | None = None) -> Iterator[bytes]:
+    """
+    Read a file, a URL or standard input piece by piece, and expand what is compressed.
 
-DialectOption = Annotated[
-    str,
-    typer.Option("--dialect", "-d", metavar="NAME", help="What the input speaks (`eventfold dialects` lists them); `auto` recognises it."),
-]
+    `tick` is told how many bytes were read, before they are expanded.
+
+    Raises:
+        CannotRun: it cannot be read.
+        InputCut: it breaks off in the middle.
+
+    """
+    pieces = _standard_input() if name == "-" else pieces_of_url(name, access or Access()) if is_url(name) else _file(name)
+    return expanded(pieces if tick is None else _ticking(pieces, tick))
 
 
-def pieces_of(name: str) -> Iterator[bytes]:
-    """Read a file or standard input piece by piece. Raises CannotRun."""
-    if name == "-":
-        # What has arrived is read at once: a pipe may be a live stream.
-        if not sys.stdin:
-            message = "standard input is closed"
-            raise CannotRun(message)
-        try:
-            while piece := os.read(sys.stdin.fileno(), _PIECE):
-                yield piece
-        except OSError as error:
-            message = f"standard input cannot be read: {error.strerror}"
-            raise CannotRun(message) from None
-        return
+def _ticking(pieces: Iterator[bytes], tick: Callable[[int], None]) -> Iterator[bytes]:
+    for piece in pieces:
+        tick(len(piece))
+        yield piece
+
+
+def _standard_input() -> Iterator[bytes]:
+    # What has arrived is read at once: a pipe may be a live stream.
+    if not sys.stdin:
+        message = "standard input is closed"
+        raise CannotRun(message)
+    try:
+        while piece := os.read(sys.stdin.fileno(), PIECE):
+            yield piece
+    except OSError as error:
+        message = f"standard input cannot be read: {error.strerror}"
+        raise CannotRun(message) from None
+
+
+def _file(name: str) -> Iterator[bytes]:
     try:
         with Path(name).open("rb") as stream:
-            while piece := stream.read(_PIECE):
+            while piece := stream.read1(PIECE):
                 yield piece
-    except OSError as error:
-        what = "is a directory; give files" if Path(name).is_dir() else f"cannot be read: {error.strerror}"
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        what = "is a directory; give files" if "\0" not in name and Path(name).is_dir() else f"cannot be read: {reason}"
         message = f"{name} {what}"
         raise CannotRun(message) from None
 
@@ -71,11 +86,24 @@ def dialect_of(name: str) -> Dialect:
 
 
 class Input:
-    """A file or standard input, and who checks it. What could not be carried into the contract is in `losses`."""
+    """An input, and who checks it. What could not be carried into the contract is in `losses`."""
 
-    def __init__(self, name: str, dialect: str, folder: Folder) -> None:
-        self.name = name
+    def __init__(
+        self,
+        name: str,
+        dialect: str,
+        folder: Folder,
+        *,
+        access: Access | None = None,
+        tick: Callable[[int], None] | None = None,
+        say: Callable[[str], None] = complain,
+    ) -> None:
+        self.name = shown_url(name) if is_url(name) else name
         self.dialect = dialect
+        #: How many findings were given, of which severity.
+        self.wrong: Counter[Severity] = Counter()
+        self._pieces = pieces_of(name, access, tick)
+        self._say = say
         self._folder = folder
         self.checker = self._checker(NATIVE if dialect == AUTO else dialect)
 
@@ -92,22 +120,44 @@ class Input:
             CannotRun: it cannot be read, or holds neither an event nor a message.
 
         """
-        size = 0
-        head = b""
-        for piece in self._recognised() if self.dialect == AUTO else pieces_of(self.name):
-            head = head or piece
-            size += len(piece)
-            self.checker.feed(piece)
-        findings = self.checker.finish()
+        return [finding for batch in self.batches() for finding in batch]
+
+    def batches(self, hold: Callable[[], AbstractContextManager[object]] = nullcontext) -> Iterator[list[Finding]]:
+        """
+        Check it, and give findings, by place, when they need not be held any more; most at the end.
+
+        `hold` is entered while a piece is checked.
+
+        Raises:
+            CannotRun: as above; findings may have been given.
+
+        """
+        size, head, cut = 0, b"", ""
+        try:
+            for piece in self._recognised() if self.dialect == AUTO else self._pieces:
+                head = head or piece
+                size += len(piece)
+                with hold():
+                    self.checker.feed(piece)
+                if batch := self.checker.overflow():
+                    yield self._counted(batch)
+        except InputCut as reason:
+            cut = str(reason)
         if not size:
-            message = f"{self.name} is empty"
+            message = f"{self.name} is empty" if not cut else f"{self.name} holds nothing that can be read: {cut}"
             raise CannotRun(message)
-        if not self.checker.events and not self.checker.stored:
-            reason = f" ({findings[0].rule}: {findings[0].message})" if findings else ""
+        findings = self.checker.finish(cut)
+        if not self.checker.events and not self.checker.messages:
+            reason = f" ({cut})" if cut else f" ({findings[0].rule}: {findings[0].message})" if findings else ""
             message = f"{self.name} holds no event{reason}"
             raise CannotRun(message)
-        if self.dialect == NATIVE and not self.checker.folder.lifecycle.starts and findings:
+        if findings:
+            yield self._counted(findings)
+        if self.dialect == NATIVE and not self.checker.folder.lifecycle.starts and self.wrong:
             self._hint(head)
+
+    def _counted(self, findings: list[Finding]) -> list[Finding]:
+        self.wrong.update(finding.severity for finding in findings)
         return findings
 
     def _recognised(self) -> Iterator[bytes]:
@@ -115,23 +165,31 @@ class Input:
         from .dialects.reading import Recogniser
 
         recogniser = Recogniser()
-        pieces = pieces_of(self.name)
+        pieces = self._pieces
         seen: list[bytes] = []
-        for piece in pieces:
-            seen.append(piece)
-            if recogniser.feed(piece):
-                break
-        else:
+        cut: InputCut | None = None
+        try:
+            for piece in pieces:
+                seen.append(piece)
+                if recogniser.feed(piece):
+                    break
+            else:
+                recogniser.finish()
+        except InputCut as reason:
+            cut = reason
             recogniser.finish()
         found = recogniser.found
         self.checker = self._checker(NATIVE if found is None else found.name)
         if seen:
-            complain(
+            self._say(
                 f"{self.name} looks like nothing that is known; read as {NATIVE}"
                 if found is None
                 else f"{self.name} is read as {found.name} ({found.title})"
             )
-        yield from chain(seen, pieces)
+        yield from seen
+        if cut is not None:
+            raise cut
+        yield from pieces
 
     def _hint(self, head: bytes) -> None:
         """Say what a stream without a reply looks like."""
@@ -142,20 +200,20 @@ class Input:
             recogniser.finish()
         found = recogniser.found
         if found is not None and found.name != NATIVE:
-            complain(f"{self.name} looks like {found.title}: `--dialect {found.name}` reads it")
+            self._say(f"{self.name} looks like {found.title}: `--dialect {found.name}` reads it")
 
     def _checker(self, name: str) -> Checker:
         from .check import Checker
 
         if name == NATIVE:
-            return Checker(folder=self._folder)
+            return Checker(folder=self._folder, keep_messages=self._folder.keep_messages)
         found = dialect_of(name)
         if found.decoder is None:
             message = f"{name} has nothing to read; it can only be written (`eventfold convert --to {name}`)"
             raise CannotRun(message)
         from .dialects.reading import DialectChecker
 
-        return DialectChecker(found, folder=self._folder)
+        return DialectChecker(found, folder=self._folder, keep_messages=self._folder.keep_messages)
 
 
 def grouped(losses: Iterable[Any]) -> Iterator[str]:

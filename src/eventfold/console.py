@@ -6,6 +6,7 @@ Law: what cannot be written, or read, ends in one clear line; the terminal is st
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import suppress
 from io import BytesIO, TextIOWrapper
@@ -27,6 +28,10 @@ class CannotWrite(CannotRun):
 
 class ReaderGone(CannotWrite):
     """Nobody reads the output any more."""
+
+
+class InputCut(Exception):
+    """What went wrong in the middle of an input; what came before is to be used all the same."""
 
 
 class Writing:
@@ -70,9 +75,14 @@ def show(parts: Iterable[RenderableType], stream: Any, *, soft_wrap: bool = Fals
         held.truncate()
 
 
+def coloured(stream: Any) -> bool:
+    """Tell whether a stream takes colours: it is a terminal, or the environment asks for them as other programs are asked."""
+    return bool(stream) and (stream.isatty() or bool(os.environ.get("FORCE_COLOR")))
+
+
 def complain(reason: str) -> None:
     """Say a line on standard error, if there is one."""
-    from .report.terminal import one_line
+    from .report.plain import one_line
 
     if sys.stderr:
         with suppress(OSError):

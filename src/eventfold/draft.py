@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from .shape import Wire
 
 
+#: How many blocks are worth a look at the end of a message that grows.
+_LOOKED_AT = 32
+
+
 class TextDraft:
     """A block (or tool call) whose text grows in one field."""
 
@@ -49,6 +53,11 @@ class TextDraft:
         """Give the block as it stands."""
         return {**{key: copy_json(value) for key, value in self.wire.items()}, self.field: self.buffer.getvalue()}
 
+    def end(self, most: int) -> Wire:
+        """Give the block with the end of its text alone, to be looked at; but for the first time, in work that does not grow with it."""
+        self.buffer.seek(max(0, self.buffer.tell() - most))
+        return {**self.wire, self.field: self.buffer.read()}
+
 
 class DataDraft:
     """A data block: bytes that grow, or a URL."""
@@ -79,6 +88,12 @@ class DataDraft:
             source["data"] = binascii.b2a_base64(self.data, newline=False).decode("ascii")
         return {**{key: copy_json(value) for key, value in self.wire.items()}, "source": source}
 
+    def end(self, most: int) -> Wire:
+        """Give the block with its size in place of its bytes, to be looked at."""
+        del most
+        size = None if self.data is None else {"url": f"{len(self.data):,} bytes", "media_type": self.source["media_type"]}
+        return {**self.wire, "source": size or self.source}
+
 
 class WholeDraft:
     """A block that came whole."""
@@ -91,6 +106,10 @@ class WholeDraft:
     def snapshot(self) -> Wire:
         """Give the block."""
         return copy_json(self.wire)
+
+    def end(self, most: int) -> Wire:
+        """Give the block with the ends of its texts, to be looked at."""
+        return {key: value[-most:] if isinstance(value, str) else value for key, value in self.wire.items()}
 
 
 class ResultDraft:
@@ -131,6 +150,13 @@ class ResultDraft:
         output = [part.snapshot() for part in self.parts] if self.output is None else copy_json(self.output)
         return {**{key: copy_json(value) for key, value in self.wire.items()}, "output": output}
 
+    def end(self, most: int) -> Wire:
+        """Give the result with the end of its output, to be looked at."""
+        if isinstance(self.output, str):
+            return {**self.wire, "output": self.output[-most:]}
+        parts = self.parts if self.output is None else [WholeDraft(block) for block in self.output[-most:]]
+        return {**self.wire, "output": [part.end(most) for part in parts[-_LOOKED_AT:]]}
+
     def _place(self) -> str:
         return f"{self.wire['id']}/{len(self.parts)}"
 
@@ -160,3 +186,8 @@ class MessageDraft:
         if self.usage is not None:
             wire["usage"] = dict(self.usage)
         return wire | {key: copy_json(value) for key, value in self.tail.items()}
+
+    def end(self, most: int) -> Wire:
+        """Give the message with the end of its content, at most so many characters of each block: what a screen can show."""
+        content = [block.end(most) for block in self.content[-_LOOKED_AT:]]
+        return {**self.head, "content": content, **({"usage": self.usage} if self.usage is not None else {}), **self.tail}

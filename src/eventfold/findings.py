@@ -119,6 +119,17 @@ class Collector:
         entry = self._rules[rule]
         self._groups[key] = Finding(rule, Severity[entry["severity"].upper()], entry["message"].format_map(values), **place)
 
+    def overflow(self, most: int) -> list[Finding]:
+        """
+        Hand out the older ones, by place, once there are more than `most`: they are held no longer.
+
+        What repeats one of them later is a finding of its own.
+        """
+        if len(self._groups) <= most:
+            return []
+        keys = sorted(self._groups, key=lambda key: self._groups[key].index)[: -(most // 2) or None]
+        return [replace(self._groups.pop(key), count=self._counts.pop(key)) for key in keys]
+
     def __iter__(self) -> Any:
         """Give the findings by place in the stream."""
         found = [replace(finding, count=self._counts[key]) for key, finding in self._groups.items()]

@@ -13,7 +13,7 @@ import msgspec
 
 from .effects import EFFECTS
 from .jsonvalue import copy_json
-from .lifecycle import KEEP_ENDED, Breach, Lifecycle, Reply
+from .lifecycle import KEEP_ENDED, MAX_OPEN, Breach, Lifecycle, Reply
 from .resume import dump, load, reply_from_message
 from .table import PLAN_OF
 from .wire.reader import read_event
@@ -51,8 +51,17 @@ class Folder:
     be looked at while they grow.
     """
 
-    def __init__(self, *, keep_ended: int = KEEP_ENDED, report: Callable[[Breach], None] = _silent) -> None:
-        self.lifecycle = Lifecycle(EFFECTS, report, keep_ended=keep_ended)
+    def __init__(
+        self,
+        *,
+        keep_ended: int = KEEP_ENDED,
+        max_open: int = MAX_OPEN,
+        keep_messages: bool = True,
+        report: Callable[[Breach], None] = _silent,
+    ) -> None:
+        self.lifecycle = Lifecycle(EFFECTS, report, keep_ended=keep_ended, max_open=max_open, give_up=self._let_go)
+        #: Whether messages are kept of replies that are no longer held; whoever only checks needs none.
+        self.keep_messages = keep_messages
         #: Index of the next event.
         self.index = 0
         #: Messages of replies that are no longer held: which of the replies each was to begin, and the message.
@@ -88,7 +97,12 @@ class Folder:
 
     def forget_ended(self) -> None:
         """Finish the messages of the oldest ended replies; what comes for them later is dropped."""
-        self._finished.extend((reply.started, reply.draft.snapshot()) for reply in self.lifecycle.forget_ended())
+        for reply in self.lifecycle.forget_ended():
+            self._let_go(reply)
+
+    def _let_go(self, reply: Reply) -> None:
+        if self.keep_messages:
+            self._finished.append((reply.started, reply.draft.snapshot()))
 
     def snapshot(self, reply_id: str) -> Wire:
         """

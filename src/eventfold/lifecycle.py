@@ -23,6 +23,12 @@ from .table import CALL_KIND, DELIVERY, MACHINES, PLAN_OF, REPLY, Machine, Outco
 
 #: How many ended replies are held, so that late results, second ends and redeliveries are recognised.
 KEEP_ENDED = 1000
+#: How many replies are held open, so that replies which never end do not fill memory.
+MAX_OPEN = 10_000
+#: How many replies are remembered that are no longer held, so that what comes for them is told from what never began.
+_REMEMBERED = 100_000
+#: The rule that a reply breaks which is given up.
+_EVICTED = "reply.evicted"
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
@@ -76,13 +82,15 @@ class Instance:
 class Reply(Instance):
     """A reply: its own machines, its instances by kind and key, and the events that were applied."""
 
-    __slots__ = ("counts", "instances", "parked", "parked_at", "reused", "role", "seen", "started")
+    __slots__ = ("counts", "instances", "last", "parked", "parked_at", "reused", "role", "seen", "started")
 
     def __init__(self, key: str) -> None:
         super().__init__("reply", None, key)
         self.role = ""
         #: Which of the replies it was to begin.
         self.started = -1
+        #: Index of its newest event; -1 before any.
+        self.last = -1
         self.counts = [0] * len(self.states)
         self.instances: dict[str, dict[str, Instance]] = {}
         #: How many calls park the reply, and the event that parked the newest.
@@ -164,14 +172,27 @@ class Feed:
 class Lifecycle:
     """Where every reply of a stream stands."""
 
-    def __init__(self, effects: Mapping[str, Effect], report: Callable[[Breach], None], *, keep_ended: int = KEEP_ENDED) -> None:
+    def __init__(
+        self,
+        effects: Mapping[str, Effect],
+        report: Callable[[Breach], None],
+        *,
+        keep_ended: int = KEEP_ENDED,
+        max_open: int = MAX_OPEN,
+        give_up: Callable[[Reply], None] = lambda _: None,
+    ) -> None:
         self.effects = effects
         self.report = report
         self.keep_ended = keep_ended
+        self.max_open = max_open
+        #: Takes an open reply that is no longer held.
+        self.give_up = give_up
         self.replies: dict[str, Reply] = {}
         self.ended: OrderedDict[str, None] = OrderedDict()
-        #: Ids of the replies that were given up.
-        self.gone: set[str] = set()
+        #: Ids of the newest replies that were given up, oldest first.
+        self.gone: OrderedDict[str, None] = OrderedDict()
+        #: Replies by their newest event when this was made, the one longest without an event last.
+        self._idle: list[tuple[int, Reply]] = []
         #: Index of the event that is being applied.
         self.index = -1
         #: How many replies have begun, and the event that began the newest.
@@ -192,11 +213,14 @@ class Lifecycle:
                 reply.states[REPLY.slot] = REPLY.states["gone"]
         elif event.id in reply.seen and self._redelivered(plan, reply, event.id, digest):
             return
+        reply.last = index
         if self._dispatch(plan, reply, event):
             reply.seen[event.id] = (digest, index)
         if reply.draft is not None and reply.started < 0:
             self._begin(reply)
             self.last_start = index
+            while len(self.replies) - len(self.ended) > self.max_open:
+                self._evict()
 
     def adopt(self, reply: Reply, *, ended: bool) -> None:
         """Hold a reply that was read from a stored message."""
@@ -215,8 +239,31 @@ class Lifecycle:
         """Give up the oldest ended replies beyond `keep_ended`."""
         while len(self.ended) > self.keep_ended:
             reply_id, _ = self.ended.popitem(last=False)
-            self.gone.add(reply_id)
-            yield self.replies.pop(reply_id)
+            yield self._let_go(reply_id)
+
+    def _let_go(self, reply_id: str) -> Reply:
+        """Hold a reply no longer, and remember that it was there."""
+        self.gone[reply_id] = None
+        if len(self.gone) > _REMEMBERED:
+            self.gone.popitem(last=False)
+        return self.replies.pop(reply_id)
+
+    def _evict(self) -> None:
+        """
+        Give up the open reply that is longest without an event.
+
+        The order is made anew only when all that it holds have had events since, so that the cost is spread over those.
+        """
+        while True:
+            if not self._idle:
+                held = [(reply.last, reply) for reply in self.replies.values() if reply.key not in self.ended]
+                self._idle = sorted(held, key=lambda pair: (-pair[0], -pair[1].started))
+            last, reply = self._idle.pop()
+            if reply.last == last and self.replies.get(reply.key) is reply and reply.key not in self.ended:
+                break
+        since = last if last >= 0 else None
+        self.report(Breach(_EVICTED, "", reply.key, reply.key, since=since, detail=f"{self.max_open:,}"))
+        self.give_up(self._let_go(reply.key))
 
     def _begin(self, reply: Reply) -> None:
         reply.started = self.starts

@@ -17,7 +17,7 @@ from eventfold_models.tables import FIELDS, MESSAGES, WIRE_VERSION
 from .draft import TAIL, BlockDraft, DataDraft, MessageDraft, ResultDraft, TextDraft, WholeDraft
 from .effects import GROWING
 from .jsonvalue import copy_json, is_object
-from .lifecycle import Instance, Lifecycle, Reply, decode_base64
+from .lifecycle import MAX_OPEN, Instance, Lifecycle, Reply, decode_base64
 from .shape import wire_of
 from .table import CALL_KIND, MACHINES, Machine
 
@@ -153,10 +153,11 @@ def dump(lifecycle: Lifecycle) -> dict[str, Any]:
         "form": FORM,
         "wire": WIRE_VERSION,
         "keep_ended": lifecycle.keep_ended,
+        "max_open": lifecycle.max_open,
         "starts": lifecycle.starts,
         "last_start": lifecycle.last_start,
         "ended": list(lifecycle.ended),
-        "gone": sorted(lifecycle.gone),
+        "gone": list(lifecycle.gone),
         "replies": [_dump_reply(reply) for reply in lifecycle.replies.values()],
     }
 
@@ -173,10 +174,11 @@ def load(checkpoint: dict[str, Any], lifecycle: Lifecycle) -> None:
         message = f"not a checkpoint of form {FORM} and wire {WIRE_VERSION}: fold the stream again from its start"
         raise ValueError(message)
     lifecycle.keep_ended = checkpoint["keep_ended"]
+    lifecycle.max_open = checkpoint.get("max_open", MAX_OPEN)
     lifecycle.starts = checkpoint["starts"]
     lifecycle.last_start = checkpoint["last_start"]
     lifecycle.ended.update(dict.fromkeys(checkpoint["ended"]))
-    lifecycle.gone.update(checkpoint["gone"])
+    lifecycle.gone.update(dict.fromkeys(checkpoint["gone"]))
     lifecycle.replies.update((saved["id"], _load_reply(saved)) for saved in checkpoint["replies"])
 
 

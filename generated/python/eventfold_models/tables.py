@@ -478,10 +478,10 @@ RULES: dict[str, dict[str, str]] = {'wire.not-utf8': {'severity': 'error',
                           'commas are not JSON.',
                    'since': '1.0'},
  'wire.truncated': {'severity': 'error',
-                    'title': 'The input ends in the middle of an event',
+                    'title': 'The input is cut',
                     'message': '{detail}',
-                    'why': 'The connection or the file was cut. What was complete is read; the rest has to be fetched '
-                           'again.',
+                    'why': 'The file ends in the middle of an event or of its compression, or a server hung up in the '
+                           'middle of its answer. What was complete is read; the rest has to be fetched again.',
                     'since': '1.0'},
  'wire.too-long': {'severity': 'error',
                    'title': 'An event is longer than the limit',
@@ -585,11 +585,19 @@ RULES: dict[str, dict[str, str]] = {'wire.not-utf8': {'severity': 'error',
                      'why': 'Nothing follows REPLY_END. Results of calls that the reply has are applied all the same, '
                             'since a tool did run; everything else is dropped.',
                      'since': '1.0'},
+ 'reply.evicted': {'severity': 'error',
+                   'title': 'A reply is given up, since too many are open',
+                   'message': 'reply {reply_id} has not ended, more than {detail} replies are open, and none is longer '
+                              'without an event: it is given up',
+                   'why': 'Only so many open replies are held, to bound memory; see --max-open. The message stays as '
+                          'it is, and what comes for the reply later is dropped. Mostly a producer never ends its '
+                          'replies; if so many are open for good reason, hold more.',
+                   'since': '1.0'},
  'reply.gone': {'severity': 'error',
                 'title': 'An event of a reply that is no longer held',
-                'message': '{type} for reply {reply_id}, which ended long ago',
-                'why': 'Only the newest ended replies are held, to bound memory; see --keep-ended. The event is '
-                       'dropped, and the message stays as it was.',
+                'message': '{type} for reply {reply_id}, which is no longer held',
+                'why': 'Only the newest ended replies are held, and so many open ones, to bound memory; see '
+                       '--keep-ended and --max-open. The event is dropped, and the message stays as it was.',
                 'since': '1.0'},
  'reply.already-ended': {'severity': 'error',
                          'title': 'A reply ends twice',
@@ -940,7 +948,8 @@ LIFECYCLE: dict[str, Any] = {'$schema': 'meta/lifecycle.json',
                         'states': {'absent': 'No REPLY_START was seen.',
                                    'open': 'The reply runs, or is parked.',
                                    'ended': 'REPLY_END was seen.',
-                                   'gone': 'It ended so long ago that it is no longer held.'},
+                                   'gone': 'It ended so long ago, or was open for so long without an event, that it is '
+                                           'no longer held.'},
                         'stored': [{'field': {'finished_at': True}, 'state': 'ended'}, {'state': 'open'}],
                         'inputs': {'start': {'absent': {'next': 'open', 'effect': 'open_message'},
                                              'open': {'next': 'open', 'rule': 'reply.already-started', 'drop': True},

@@ -51,14 +51,17 @@ class DialectChecker(Checker):
         self._collector = Collector({**RULES, **dialect.rules})
         self._messages: list[Any] = []
 
-    def finish(self) -> list[Finding]:
+    def finish(self, cut: str = "") -> list[Finding]:
         """Read what is left at the end of the input, and give all findings by place."""
+        self._cut = cut
         self._read(self._framer.finish())
+        self._say_cut()
         if self.events:
             self._take(self._decoder.finish(), self.events)
         if self._messages:
             self._take_messages()
-        self.losses += self._decoder.losses
+        if self._keep:
+            self.losses += self._decoder.losses
         self.finish_events()
         return self.findings()
 
@@ -89,6 +92,8 @@ class DialectChecker(Checker):
     def _take(self, events: Iterable[Any], index: int) -> None:
         for event in events:
             self._apply(event, index)
+        if not self._keep:
+            self._decoder.losses.clear()
         for rule, detail, pointer, related in self._decoder.remarks:
             self._collector.add(rule, (detail,), index=index, line=self._line, pointer=pointer, related=related, values={"detail": detail})
 
@@ -103,7 +108,9 @@ class DialectChecker(Checker):
         self.losses += losses
         for index, message in enumerate(messages):
             check_message(message, index, None, self._collector)
-            self.stored.append(message)
+            self.messages += 1
+            if self._keep:
+                self.stored.append(message)
 
     def _say(self, rule: str, detail: str, pointer: str) -> None:
         index = self.events

@@ -74,7 +74,7 @@ def vector_cases(folder: Path = FOLDER) -> list[Case]:
     return [
         case_of(vector["id"], STAGES[0], vector["events"], vector["messages"])
         for vector in vectors(folder)
-        if "events" in vector and "keep_ended" not in vector
+        if "events" in vector and not {"keep_ended", "max_open"} & vector.keys()
     ]
 
 

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from eventfold_models.tables import BLOCKS, EVENTS, FIELDS, LIFECYCLE, RULES
 from hypothesis import strategies as st
 
+from eventfold.lifecycle import MAX_OPEN
+
 from .payloads import texts
 from .strategies import STEP, Event, Writer, replies, streams
 from .walk import Move, way_to
@@ -239,6 +241,15 @@ def _gone(draw: DrawFn) -> Broken:
     return Broken("reply.gone", _bytes([*many, late]), len(many))
 
 
+@st.composite
+def _evicted(draw: DrawFn) -> Broken:
+    """Begin one reply more than are held open, with one event more of the first of them."""
+    [start] = _reply()
+    many = [{**start, "reply_id": f"m{number}"} for number in range(MAX_OPEN)]
+    more = {**draw(st.sampled_from(_text_block("a")[:1])), "reply_id": "m0", "id": "more"}
+    return Broken("reply.evicted", _bytes([*many, more, {**start, "reply_id": "last"}]), MAX_OPEN + 1, 1)
+
+
 def _insert(piece: bytes) -> Callable[[DrawFn, bytes], bytes]:
     """Put bytes into the name of the last event."""
     return lambda _draw, line: line.replace(b'"name": "n"', b'"name": "' + piece + b'"') + b"\n"
@@ -302,6 +313,7 @@ _CONTENT: dict[str, Callable[[], SearchStrategy[Broken]]] = {
     "reply.left-parked": _parked_and_left,
     "reply.missing-end": _missing_end,
     "reply.gone": _gone,
+    "reply.evicted": _evicted,
     "message.schema": _message_with("message.schema", content=[{**_CALL, "state": "nowhere"}]),
     "message.unknown-field": _message_with("message.unknown-field", mood="good"),
     "message.lone-surrogate": _message_with("message.lone-surrogate", name="\ud83d"),

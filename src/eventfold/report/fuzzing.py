@@ -15,7 +15,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from .terminal import one_line, safe
+from .plain import one_line, safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

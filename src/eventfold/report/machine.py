@@ -13,8 +13,9 @@ import orjson
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from eventfold.check import Checker
     from eventfold.findings import Finding
+
+    from .checking import FileReport
 
 #: Version of the report's form.
 FORM = 1
@@ -31,10 +32,11 @@ def findings_of(source: str, findings: list[Finding]) -> Iterator[bytes]:
         yield _line({"kind": "finding", "file": source, **finding.to_dict()})
 
 
-def source_of(source: str, checker: Checker, error: str | None = None) -> bytes:
-    """Write what a file was; `error` says why it could not be checked."""
-    facts = {"form": checker.form, "events": checker.events, "replies": checker.folder.lifecycle.starts, "messages": len(checker.stored)}
-    return _line({"kind": "file", "file": source, **facts, **({"error": error} if error is not None else {})})
+def source_of(report: FileReport) -> bytes:
+    """Write what a file was, and why it could not be checked, if it could not."""
+    facts = {"form": report.form, "events": report.events, "replies": report.replies, "messages": report.messages}
+    error = {"error": report.error} if report.error is not None else {}
+    return _line({"kind": "file", "file": report.name, **facts, **error})
 
 
 def footer(files: int, code: int) -> bytes:

@@ -6,57 +6,52 @@ Law: what comes from a stream never steers the terminal: control characters are 
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Group
+from rich.console import Group, RenderableType
 from rich.panel import Panel
+from rich.segment import Segment
 from rich.text import Text
 
+from .plain import parts_of, safe
+
 if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderResult
+
     from eventfold.findings import Finding
     from eventfold.shape import Wire
 
 _STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 _STATES = {"error": "red", "denied": "red", "interrupted": "yellow", "success": "green", "finished": "green"}
 
-#: C0 without tab and line feed, DEL, C1, the marks that reorder text, and lone surrogates (of a file's name).
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-
-
-def safe(text: str) -> str:
-    """Show control characters as escapes."""
-    return _CONTROL.sub(lambda found: found.group().encode("unicode_escape").decode("ascii"), text)
-
-
-def one_line(text: str) -> str:
-    """Show control characters and line ends as escapes."""
-    return safe(text).replace("\n", "\\n")
-
 
 def finding_line(source: str, finding: Finding) -> Text:
     """Write a finding on one line, in the form that editors jump to: file:line: severity rule: message."""
-    place = f"{source}:{finding.line}" if finding.line else source
-    where = f"event {finding.index}" + (f", since event {finding.related}" if finding.related is not None else "")
-    where = f"message {finding.index}" if finding.rule.startswith("message.") else where
-    times = f" {finding.count} times" if finding.count > 1 else ""
-    severity = str(finding.severity)
-    return Text.assemble(
-        f"{one_line(place)}: ",
-        (severity, _STYLES[severity]),
-        f" {finding.rule}: ",
-        one_line(finding.message),
-        (f" ({where}{times})", "dim"),
-    )
+    place, severity, what, when = parts_of(source, finding)
+    return Text.assemble(place, (severity, _STYLES[severity]), what, (when, "dim"))
 
 
-def message_panel(message: Wire) -> Panel:
-    """Draw a message."""
+class _Last:
+    """The last lines of something."""
+
+    def __init__(self, whole: RenderableType, lines: int) -> None:
+        self._whole = whole
+        self._lines = lines
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for line in console.render_lines(self._whole, options, pad=False)[-self._lines :]:
+            yield from line
+            yield Segment.line()
+
+
+def message_panel(message: Wire, lines: int | None = None) -> Panel:
+    """Draw a message, or its last lines."""
     blocks = [_block(block) for block in message["content"]]
     reason = message.get("finished_reason")
     title = Text.assemble((safe(message["name"]), "bold"), f" {message['role']} ", (safe(message["id"]), "dim"))
     parts = [part for part in (reason or "open", _error(message), _usage(message)) if part]
-    body = Group(*blocks) if blocks else Text("(empty)", "dim")
+    body: RenderableType = Group(*blocks) if blocks else Text("(empty)", "dim")
+    body = body if lines is None else _Last(body, lines)
     style = {"error": "red", "interrupted": "yellow", None: "blue"}.get(reason, "green")
     return Panel(body, title=title, subtitle=Text(safe(" | ".join(parts))), title_align="left", subtitle_align="left", border_style=style)
 
