@@ -17,6 +17,8 @@ from .jsonvalue import shown
 from .lifecycle import KEEP_ENDED
 from .table import PLAN_OF
 from .wire import TOO_DEEP, EventReader, Framer, StoredMessage
+from .wire.json_text import too_deep
+from .wire.reader import REFUSALS, SHALLOW, decode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -57,11 +59,15 @@ class Checker:
 
     def feed(self, data: bytes) -> None:
         """Read bytes."""
-        self._read(self._framer.feed(data))
+        for line, events in self._framer.batches(data):
+            self._read(line, events)
+        self._say_problems()
 
     def finish(self) -> list[Finding]:
         """Read what is left at the end of the input, and give all findings by place."""
-        self._read(self._framer.finish())
+        for line, event in self._framer.finish():
+            self._read(line, [event])
+        self._say_problems()
         self.finish_events()
         return self.findings()
 
@@ -80,26 +86,48 @@ class Checker:
         """Give what was found so far, by place."""
         return list(self._collector)
 
-    def _read(self, frames: Iterator[tuple[int, bytes]]) -> None:
-        read = self._reader.read
-        remarks = self._reader.remarks
-        for line, data in frames:
+    def _read(self, line: int, lines: list[bytes]) -> None:
+        """
+        Read events that stand on lines which follow each other.
+
+        This is the hot path: nothing is called for an event but what decodes it, reads its time and applies it.
+        """
+        if self._framer.problems:
+            self._say_problems()
+        folder, lifecycle = self.folder, self.folder.lifecycle
+        apply = lifecycle.apply
+        for self._line, data in enumerate(lines, line):
+            try:
+                event = decode(data)
+                read_time(event.created_at)
+            except REFUSALS:
+                if not data.isspace():
+                    self._look_again(data)
+                continue
+            if len(data) > SHALLOW and too_deep(data):
+                self._look_again(data)
+                continue
             index = self.events
-            self._line = line
-            event = read(data)
-            if self._framer.problems:
-                self._say_problems()
-            if remarks:
-                self._remark(len(self.stored) if type(event) is StoredMessage else index)
-            if type(event) is StoredMessage:
-                self._store(event.wire)
-            elif event is not None:
-                self.events += 1
-                self._apply(event, index)
-            else:
-                # What is named or only too deep was an event; the rest was anything.
-                self.events += any(remark.type or remark.rule == TOO_DEEP for remark in remarks)
-        self._say_problems()
+            self.events = folder.index = index + 1
+            apply(event, index)
+            if lifecycle.full:
+                folder.forget_ended()
+
+    def _look_again(self, data: bytes) -> None:
+        """Read an event of which something is to be said."""
+        index = self.events
+        event = self._reader.read(data)
+        remarks = self._reader.remarks
+        if remarks:
+            self._remark(len(self.stored) if type(event) is StoredMessage else index)
+        if type(event) is StoredMessage:
+            self._store(event.wire)
+        elif event is not None:
+            self.events += 1
+            self._apply(event, index)
+        else:
+            # What is named or only too deep was an event; the rest was anything.
+            self.events += any(remark.type or remark.rule == TOO_DEEP for remark in remarks)
 
     def _store(self, message: Wire) -> None:
         from .stored import check_message  # noqa: PLC0415  loads jsonschema, which a stream in order does not need
@@ -117,8 +145,10 @@ class Checker:
                 pointer="/created_at",
                 values={"type": PLAN_OF[type(event)].type, "detail": f"created_at is {shown(event.created_at)}"},
             )
-        self.folder.index = index
-        self.folder.feed(event)
+        self.folder.index = index + 1
+        self.folder.lifecycle.apply(event, index)
+        if self.folder.lifecycle.full:
+            self.folder.forget_ended()
 
     def _remark(self, index: int) -> None:
         for rule, detail, pointer, name in self._reader.remarks:
@@ -144,13 +174,16 @@ class Checker:
         )
 
 
+#: Reads nearly every timestamp, and raises ValueError.
+read_time = datetime.fromisoformat
+
 #: ISO 8601 that datetime does not read: a leap second, midnight as 24:00, a day of the year, a month.
 _ISO_8601 = re.compile(r"\d{4}-(?:\d\d|\d{3}|\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d(?::?\d\d)?)?)?")
 
 
 def _is_timestamp(text: str) -> bool:
     try:
-        datetime.fromisoformat(text)
+        read_time(text)
     except ValueError:
         return _ISO_8601.fullmatch(text) is not None
     return True

@@ -20,26 +20,34 @@ if TYPE_CHECKING:
 class TextDraft:
     """A block (or tool call) whose text grows in one field."""
 
-    __slots__ = ("before", "buffer", "field", "last", "wire")
+    __slots__ = ("before", "buffer", "field", "last", "wire", "write")
 
     def __init__(self, field: str, wire: Wire) -> None:
         self.field = field
         self.wire = wire
-        self.buffer = StringIO()
-        self.buffer.write(wire[field])
+        self._hold(wire[field])
         #: The newest delta with text, and the one before it.
         self.last = self.before = ""
 
     def append(self, text: str) -> None:
         """Add text at the end."""
-        self.buffer.write(text)
+        self.write(text)
         if text:
             self.before, self.last = self.last, text
 
     def replace(self, text: str) -> None:
         """Put text in place of all there is."""
+        self._hold(text)
+
+    def _hold(self, text: str) -> None:
         self.buffer = StringIO()
-        self.buffer.write(text)
+        self.write = self.buffer.write
+        self.write(text)
+
+    def would_repeat(self, text: str) -> bool:
+        """Tell whether `repeats` would hold after the delta."""
+        last = self.last
+        return len(text) > len(last) and text.startswith(last)
 
     def repeats(self) -> bool:
         """Tell whether the newest delta is longer than the one before it and begins with it, as a cumulative producer's does."""

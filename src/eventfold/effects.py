@@ -14,12 +14,14 @@ from eventfold_models.tables import BLOCKS, CHILDREN, DEFAULTS, FIELDS
 
 from .draft import DataDraft, MessageDraft, ResultDraft, TextDraft, WholeDraft
 from .jsonvalue import copy_json
-from .lifecycle import Effect, Flaw
+from .instances import Flaw
 from .shape import carried
 from .table import field_of
 
 if TYPE_CHECKING:
-    from .lifecycle import Instance, Reply
+    from .instances import Instance, Reply
+    from .lane import Appender
+    from .lifecycle import Effect
 
 #: The effects, by name.
 EFFECTS: dict[str, Effect] = {}
@@ -289,6 +291,14 @@ def settle_result(reply: Reply, instance: Instance, event: Any, item: Any) -> No
     """Take the mark off: the agent did not stream the result again."""
     del reply, event, item
     instance.result.wire.pop(PROVISIONAL, None)
+
+
+#: Of the effects that do nothing but append the event's text, what appends to an instance.
+APPENDERS: dict[str, Appender] = {
+    append_text.__name__: lambda instance: instance.draft.append,
+    append_arguments.__name__: lambda instance: instance.draft.append,
+    append_output.__name__: lambda instance: instance.result.append_text,
+}
 
 
 def _given_result(item: Any) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from .effects import EFFECTS
+from .effects import APPENDERS, EFFECTS
 from .jsonvalue import copy_json
 from .lifecycle import KEEP_ENDED, Breach, Lifecycle, Reply
 from .resume import dump, load, reply_from_message
@@ -52,7 +52,7 @@ class Folder:
     """
 
     def __init__(self, *, keep_ended: int = KEEP_ENDED, report: Callable[[Breach], None] = _silent) -> None:
-        self.lifecycle = Lifecycle(EFFECTS, report, keep_ended=keep_ended)
+        self.lifecycle = Lifecycle(EFFECTS, report, appenders=APPENDERS, keep_ended=keep_ended)
         #: Index of the next event.
         self.index = 0
         #: Messages of replies that are no longer held: which of the replies each was to begin, and the message.
@@ -83,7 +83,7 @@ class Folder:
         """
         self.lifecycle.apply(as_struct(event), self.index)
         self.index += 1
-        if len(self.lifecycle.ended) > self.lifecycle.keep_ended:
+        if self.lifecycle.full:
             self.forget_ended()
 
     def forget_ended(self) -> None:

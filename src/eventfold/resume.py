@@ -15,17 +15,19 @@ from typing import TYPE_CHECKING, Any
 from eventfold_models.tables import FIELDS, MESSAGES, WIRE_VERSION
 
 from .draft import TAIL, BlockDraft, DataDraft, MessageDraft, ResultDraft, TextDraft, WholeDraft
+from .base64_text import decode_base64
 from .effects import GROWING
 from .jsonvalue import copy_json, is_object
-from .lifecycle import Instance, Lifecycle, Reply, decode_base64
+from .instances import Instance, Reply
 from .shape import wire_of
 from .table import CALL_KIND, MACHINES, Machine
 
 if TYPE_CHECKING:
+    from .lifecycle import Lifecycle
     from .shape import Wire
 
 #: Version of the checkpoint's form.
-FORM = 1
+FORM = 2
 
 
 # --- stored messages ----------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from eventfold_models import structs
-from eventfold_models.tables import CHILDREN, DEFAULTS, EVENTS, FIELDS, FREE_FORM, LIFECYCLE
+from eventfold_models.tables import CHILDREN, DEFAULTS, EVENTS, FIELDS, FREE_FORM, LIFECYCLE, REQUIRED
 
 from .jsonvalue import is_array, is_object
 
@@ -28,7 +28,24 @@ _IDENTITY = ("type", "id", "reply_id", "created_at")
 class Outcome:
     """What happens: next state, effects, broken rule, and what follows."""
 
-    __slots__ = ("clash", "count", "drop", "effects", "guards", "next", "renew", "replaces", "rule", "then", "trivial", "when", "zero")
+    __slots__ = (
+        "clash",
+        "count",
+        "drop",
+        "effects",
+        "guards",
+        "next",
+        "others",
+        "renew",
+        "replaces",
+        "rule",
+        "steady",
+        "then",
+        "trivial",
+        "when",
+        "where",
+        "zero",
+    )
 
     def __init__(self, row: dict[str, Any]) -> None:
         effects = row.get("effect", [])
@@ -44,11 +61,15 @@ class Outcome:
         self.guards: tuple[Outcome, ...] = ()
         #: Of a guard: what must hold, and whether it stands in place of the cell.
         self.when: tuple[tuple[str, Any], ...] = ()
+        #: The same, taken apart: whether a reply's machine is meant, its slot, the states that will do; and what is no machine.
+        self.where: tuple[tuple[bool, int, tuple[State, ...]], ...] = ()
+        self.others: tuple[tuple[str, Any], ...] = ()
         self.replaces: bool = bool(self.effects or self.drop or "next" in row)
         #: Of a guard: the machine whose state the event clashes with, if it is another one.
         self.clash: Machine | None = None
-        #: Of a cell: nothing at all happens.
+        #: Of a cell: nothing at all happens; or effects alone, so that the next input of the kind finds the same cell.
         self.trivial = False
+        self.steady = False
 
 
 class State:
@@ -66,11 +87,13 @@ class State:
 class Machine:
     """A machine: its states, and the slot that its state has in an instance."""
 
-    __slots__ = ("initial", "inputs", "kind", "name", "scope", "slot", "states", "stored")
+    __slots__ = ("initial", "inputs", "kind", "name", "of_part", "of_reply", "scope", "slot", "states", "stored")
 
     def __init__(self, name: str, row: dict[str, Any], slot: int) -> None:
         self.name = name
         self.scope: str = row["scope"]
+        self.of_reply = self.scope == "reply"
+        self.of_part = self.scope == "part"
         self.kind: str | None = row.get("kind")
         self.slot = slot
         parks = row.get("parks", ())
@@ -100,7 +123,8 @@ def _machines() -> dict[str, Machine]:
                 outcome.zero = machine.states[cell["zero"]] if "zero" in cell else None
                 outcome.then = _then(machines, cell)
                 outcome.guards = tuple(_guards(machines, machine, given, state))
-                outcome.trivial = set(cell) == {"next"} and cell["next"] == state and not outcome.guards
+                outcome.steady = set(cell) <= {"next", "effect"} and cell["next"] == state and not outcome.guards
+                outcome.trivial = outcome.steady and not outcome.effects
                 machine.states[state].cells[given] = outcome
     return machines
 
@@ -118,7 +142,13 @@ def _guards(machines: dict[str, Machine], machine: Machine, given: str, state: s
             guard.next = machine.states[row["next"]] if "next" in row else machine.states[state]
             guard.then = _then(machines, row)
             guard.clash = machines[row["clash"]] if "clash" in row else None
-            guard.when = tuple((name, frozenset(wanted) if is_array(wanted) else wanted) for name, wanted in row["when"].items())
+            guard.when = tuple(row["when"].items())
+            guard.where = tuple(
+                (machines[name].of_reply, machines[name].slot, tuple(machines[name].states[wanted] for wanted in states))
+                for name, states in guard.when
+                if is_array(states)
+            )
+            guard.others = tuple((name, wanted) for name, wanted in guard.when if not is_array(wanted))
             found.append(guard)
     return found
 
@@ -188,7 +218,26 @@ def field_of(source: Any, name: str) -> Any:
 class Plan:
     """What an event type feeds to which machines."""
 
-    __slots__ = ("base64", "content", "defaults", "items", "key", "kind", "nested", "number", "part", "steps", "type")
+    __slots__ = (
+        "base64",
+        "content",
+        "defaults",
+        "gate",
+        "head",
+        "items",
+        "key",
+        "key_of",
+        "kind",
+        "nested",
+        "number",
+        "part",
+        "rest",
+        "scope",
+        "steps",
+        "tail",
+        "text",
+        "type",
+    )
 
     def __init__(self, number: int, name: str, row: dict[str, Any]) -> None:
         self.type = name
@@ -200,9 +249,15 @@ class Plan:
         self.base64: tuple[str, str] | None = (row["base64"]["field"], row["base64"]["rule"]) if "base64" in row else None
         defaults = DEFAULTS.get(_item_class(name, self.items) if self.items else EVENTS[name], {})
         self.steps = tuple(Step(step, defaults.get(_field(step))) for step in row["steps"])
+        #: The first step, which asks the reply, and those after it.
+        self.gate = self.steps[0] if self.steps else None
+        self.rest = self.steps[1:]
         kinds = [step.machine.kind for step in self.steps if step.machine.kind]
         #: Under which kind the instance is found: a call and its result are one.
         self.kind: str | None = CALL_KIND if any(step.machine.scope == "call" for step in self.steps) else next(iter(kinds), None)
+        self.scope = "call" if self.kind == CALL_KIND else "block"
+        #: Reads the id of the instance that an event names.
+        self.key_of: Callable[[Any], str] = attrgetter(*self.key) if self.key and not self.items else _nothing
         names = [field for field in FIELDS[EVENTS[name]] if field not in _IDENTITY]
         getter = attrgetter(*names)
         #: Places in the content of fields that have a default, which null and absent mean.
@@ -212,6 +267,26 @@ class Plan:
         free = FREE_FORM[EVENTS[name]]
         self.nested = tuple((i, children.get(field, "")) for i, field in enumerate(names) if field in children or field in free)
         self.content: Callable[[Any], tuple[Any, ...]] = getter if len(names) > 1 else lambda event: (getter(event),)
+        #: Content that is strings alone, but for what any event may carry: the last of them, and what reads those before it.
+        own = [field for field in names if field not in FIELDS["EventBase"]]
+        plain = own and all(_is_text(name, field) for field in own)
+        self.tail: Callable[[Any], str] | None = attrgetter(own[-1]) if plain else None
+        #: Name of that field, if its events may come in a row: all that they feed to a machine is known, but for how two texts compare.
+        alike = all(step.fixed is not None or step.repeats is not None for step in self.steps)
+        self.text = own[-1] if plain and alike and self.key and self.key == tuple(own[:-1]) and self.items is None else ""
+        self.head: Callable[[Any], Any] = attrgetter(*own[:-1]) if plain and len(own) > 1 else _nothing
+
+
+def _nothing(event: Any) -> str:
+    """Read no field."""
+    del event
+    return ""
+
+
+def _is_text(name: str, field: str) -> bool:
+    """Tell whether a field of an event is a string that must be there."""
+    struct = getattr(structs, EVENTS[name])
+    return field in REQUIRED[EVENTS[name]] and struct.__annotations__[field] in {"str", "Id"}
 
 
 def _field(step: dict[str, Any]) -> str:

@@ -55,6 +55,10 @@ def depth_of(data: bytes) -> int:
 
 def too_deep(data: bytes) -> bool:
     """Tell whether the text nests deeper than the limit; cheap when it has few brackets."""
+    # Most events hold few: a search is quicker than a count, which looks at each byte on its own.
+    at = data.find(b"{", data.find(b"{") + 1)
+    if data.find(b"[") < 0 and (at < 0 or data.find(b"{", at + 1) < 0):
+        return False
     return data.count(b"[") + data.count(b"{") > MAX_DEPTH and depth_of(data) > MAX_DEPTH
 
 

@@ -22,10 +22,10 @@ from eventfold.shape import class_of
 from .json_text import MAX_DEPTH, Unreadable, parse, too_deep
 
 #: The whole union, for the hot path.
-_decode = msgspec.json.Decoder(structs.AgentEvent).decode
+decode = msgspec.json.Decoder(structs.AgentEvent).decode
 
 #: What the hot path raises for text that has to be looked at again.
-_REFUSALS = (msgspec.MsgspecError, ValueError, RecursionError)
+REFUSALS = (msgspec.MsgspecError, ValueError, RecursionError)
 
 #: What some model providers end a stream with.
 DONE = b"[DONE]"
@@ -33,8 +33,8 @@ DONE = b"[DONE]"
 #: Rules about an event's text, and the same about a stored message's.
 IN_MESSAGE = {"event.lone-surrogate": "message.lone-surrogate"}
 
-#: Shortest event in which brackets can nest beyond the limit.
-_DEEP_LENGTH = 2 * MAX_DEPTH
+#: Longest text in which brackets cannot nest beyond the limit, if it is an event: that has an id, a time and a type, too.
+SHALLOW = 2 * MAX_DEPTH + len('"id":"i","created_at":"","type":""') + min(map(len, EVENTS))
 
 
 class Remark(NamedTuple):
@@ -65,12 +65,11 @@ class EventReader:
     def read(self, data: bytes) -> Any:
         """Give the event as a struct, a StoredMessage, or None when there is nothing to go on with."""
         self.remarks.clear()
-        if len(data) > _DEEP_LENGTH and too_deep(data):
-            return self._look_again(data)
         try:
-            return _decode(data)
-        except _REFUSALS:
+            event = decode(data)
+        except REFUSALS:
             return self._look_again(data)
+        return self._look_again(data) if len(data) > SHALLOW and too_deep(data) else event
 
     def _remark(self, rule: str, detail: str, pointer: str = "", name: str = "") -> None:
         self.remarks.append(Remark(rule, detail, pointer, name))
@@ -119,7 +118,7 @@ class EventReader:
         known = {key: item for key, item in fields.items() if key in FIELDS[class_name]} if unknown else fields
         try:
             return _decoder(class_name).decode(orjson.dumps(known))
-        except (*_REFUSALS, TypeError):
+        except (*REFUSALS, TypeError):
             pass
         from .schema import errors  # noqa: PLC0415  jsonschema takes long to import and is seldom needed
 
