@@ -96,22 +96,24 @@ class Checker:
             self._say_problems()
         folder, lifecycle = self.folder, self.folder.lifecycle
         apply = lifecycle.apply
+        index = self.events
         for self._line, data in enumerate(lines, line):
             try:
                 event = decode(data)
                 read_time(event.created_at)
             except REFUSALS:
+                event = None
+            if event is None or (len(data) > SHALLOW[type(event)] and too_deep(data)):
+                self.events = index
                 if not data.isspace():
                     self._look_again(data)
+                index = self.events
                 continue
-            if len(data) > SHALLOW and too_deep(data):
-                self._look_again(data)
-                continue
-            index = self.events
-            self.events = folder.index = index + 1
             apply(event, index)
+            index += 1
             if lifecycle.full:
                 folder.forget_ended()
+        self.events = folder.index = index
 
     def _look_again(self, data: bytes) -> None:
         """Read an event of which something is to be said."""

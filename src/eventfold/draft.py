@@ -44,10 +44,16 @@ class TextDraft:
         self.write = self.buffer.write
         self.write(text)
 
-    def would_repeat(self, text: str) -> bool:
-        """Tell whether `repeats` would hold after the delta."""
+    def append_other(self, text: str) -> bool:
+        """Add text at the end, unless `repeats` would hold after it. Tells whether it was added."""
         last = self.last
-        return len(text) > len(last) and text.startswith(last)
+        # What is longer and begins with it is greater, too: mostly that is all there is to compare.
+        if text > last and text.startswith(last):
+            return False
+        self.write(text)
+        if text:
+            self.before, self.last = last, text
+        return True
 
     def repeats(self) -> bool:
         """Tell whether the newest delta is longer than the one before it and begins with it, as a cumulative producer's does."""

@@ -15,12 +15,12 @@ from eventfold_models.tables import BLOCKS, CHILDREN, DEFAULTS, FIELDS
 from .draft import DataDraft, MessageDraft, ResultDraft, TextDraft, WholeDraft
 from .jsonvalue import copy_json
 from .instances import Flaw
+from .lane import Appender
 from .shape import carried
 from .table import field_of
 
 if TYPE_CHECKING:
     from .instances import Instance, Reply
-    from .lane import Appender
     from .lifecycle import Effect
 
 #: The effects, by name.
@@ -295,9 +295,9 @@ def settle_result(reply: Reply, instance: Instance, event: Any, item: Any) -> No
 
 #: Of the effects that do nothing but append the event's text, what appends to an instance.
 APPENDERS: dict[str, Appender] = {
-    append_text.__name__: lambda instance: instance.draft.append,
-    append_arguments.__name__: lambda instance: instance.draft.append,
-    append_output.__name__: lambda instance: instance.result.append_text,
+    append_text.__name__: Appender(lambda instance: instance.draft.append, lambda instance: instance.draft.append_other),
+    append_arguments.__name__: Appender(lambda instance: instance.draft.append),
+    append_output.__name__: Appender(lambda instance: instance.result.append_text),
 }
 
 

@@ -8,7 +8,7 @@ that the next event of the type and the instance finds the same cells; any step 
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .fingerprint import salt
 
@@ -18,25 +18,29 @@ if TYPE_CHECKING:
     from .instances import Instance, Reply
     from .table import Plan
 
-    #: For an effect that does nothing but append the event's text: what appends to an instance.
-    Appender = Callable[[Instance], Callable[[str], None]]
+
+class Appender(NamedTuple):
+    """Of an effect that does nothing but append the event's text: what appends to an instance."""
+
+    any: Callable[[Instance], Callable[[str], Any]]
+    #: Appends unless it repeats the text before, and tells whether it did.
+    other: Callable[[Instance], Callable[[str], bool]] | None = None
 
 
 class Lane:
     """What an event of one type does to one instance, as long as nothing else happens in its reply."""
 
-    __slots__ = ("append", "draft", "key", "read", "salt", "struct")
+    __slots__ = ("append", "key", "read", "salt", "struct")
 
-    def __init__(self, plan: Plan, instance: Instance, event: Any, append: Callable[[str], None]) -> None:
+    def __init__(self, plan: Plan, instance: Instance, event: Any, append: Callable[[str], Any]) -> None:
         self.struct = type(event)
         self.key = instance.key
+        #: Appends a text; gives False for one that is not for the lane, and leaves it.
         self.append = append
         #: Reads the key, what any event may carry, and the text.
         self.read: Callable[[Any], tuple[str, Any, Any, str]] = attrgetter(*plan.key, "metadata", "source_path", plan.text)
         #: Of the fingerprint, all but the text.
         self.salt = salt(plan, event)
-        #: The draft whose deltas are compared, unless nothing comes of it.
-        self.draft: Any = None
 
 
 def lane_of(plan: Plan, reply: Reply, event: Any, appenders: Mapping[str, Appender]) -> Lane | None:
@@ -44,22 +48,21 @@ def lane_of(plan: Plan, reply: Reply, event: Any, appenders: Mapping[str, Append
     instance = reply.instances.get(plan.kind or "", {}).get(plan.key_of(event))
     if instance is None or plan.gate is None or not reply.states[plan.gate.machine.slot].cells[plan.gate.fixed or ""].trivial:
         return None
-    append = None
+    appender = None
     compared = False
     for step in plan.rest:
         state = instance.states[step.machine.slot]
         if step.repeats is not None:
-            yes, no = (state.cells[verdict].trivial for verdict in step.verdicts)
-            if not no:
+            repeat, differ = (state.cells[verdict].trivial for verdict in step.verdicts)
+            if not differ:
                 return None
-            compared = not yes
+            compared = not repeat
         else:
             cell = state.cells[step.fixed or ""]
-            if not cell.steady or len(cell.effects) != 1 or cell.effects[0] not in appenders:
+            if not cell.steady or len(cell.effects) != 1:
                 return None
-            append = appenders[cell.effects[0]](instance)
-    if append is None:
+            appender = appenders.get(cell.effects[0])
+    if appender is None:
         return None
-    lane = Lane(plan, instance, event, append)
-    lane.draft = instance.draft if compared else None
-    return lane
+    append = appender.other if compared else appender.any
+    return Lane(plan, instance, event, append(instance)) if append is not None else None

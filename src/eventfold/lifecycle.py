@@ -80,11 +80,13 @@ class Lifecycle:
         reply = self.replies.get(event.reply_id)
         if reply is not None and (lane := reply.lane) is not None and type(event) is lane.struct:
             key, metadata, source_path, text = lane.read(event)
-            if key == lane.key and not metadata and not source_path and (lane.draft is None or not lane.draft.would_repeat(text)):
+            if key == lane.key and not metadata and not source_path:
                 mark = (digest_of(encode(text), lane.salt), index)
-                if reply.seen.setdefault(event.id, mark) is mark:
-                    lane.append(text)
-                    return
+                event_id = event.id
+                if reply.seen.setdefault(event_id, mark) is mark:
+                    if lane.append(text) is not False:
+                        return
+                    del reply.seen[event_id]
         plan = PLAN_OF[type(event)]
         if plan.gate is None:
             return

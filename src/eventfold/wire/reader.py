@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 import orjson
 from eventfold_models import structs
-from eventfold_models.tables import CHILDREN, EVENTS, FIELDS, WELCOMING
+from eventfold_models.tables import CHILDREN, EVENTS, FIELDS, REQUIRED, WELCOMING
 
 from eventfold.jsonvalue import escape, is_array, is_object, shown
 from eventfold.shape import class_of
@@ -33,8 +33,17 @@ DONE = b"[DONE]"
 #: Rules about an event's text, and the same about a stored message's.
 IN_MESSAGE = {"event.lone-surrogate": "message.lone-surrogate"}
 
-#: Longest text in which brackets cannot nest beyond the limit, if it is an event: that has an id, a time and a type, too.
-SHALLOW = 2 * MAX_DEPTH + len('"id":"i","created_at":"","type":""') + min(map(len, EVENTS))
+
+
+def _shortest(class_name: str, name: str) -> int:
+    """Give the least length of an event's text in which every field stands that must be there."""
+    return len('{"type":""}') + len(name) + sum(len(',"":0') + len(field) for field in REQUIRED[class_name] if field != "type")
+
+
+#: The longest text of each class in which brackets cannot nest beyond the limit, since so many do not fit beside its fields.
+SHALLOW: dict[type, int] = {
+    getattr(structs, class_name): _shortest(class_name, name) + 2 * (MAX_DEPTH - 1) for name, class_name in EVENTS.items()
+}
 
 
 class Remark(NamedTuple):
@@ -69,7 +78,7 @@ class EventReader:
             event = decode(data)
         except REFUSALS:
             return self._look_again(data)
-        return self._look_again(data) if len(data) > SHALLOW and too_deep(data) else event
+        return self._look_again(data) if len(data) > SHALLOW[type(event)] and too_deep(data) else event
 
     def _remark(self, rule: str, detail: str, pointer: str = "", name: str = "") -> None:
         self.remarks.append(Remark(rule, detail, pointer, name))
