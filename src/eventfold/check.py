@@ -18,7 +18,8 @@ from .lifecycle import KEEP_ENDED
 from .table import PLAN_OF
 from .wire import TOO_DEEP, EventReader, Framer, StoredMessage
 from .wire.json_text import too_deep
-from .wire.reader import REFUSALS, SHALLOW, decode
+from .wire.learned import LEARNED, extras_of
+from .wire.reader import DECODE, REFUSALS, SHALLOW, UNKNOWN_FIELD
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -50,7 +51,7 @@ class Checker:
         self._reader = EventReader()
         self._collector = Collector()
         self._line: int | None = None
-        self._framed = 0
+        self._extended = False  #: whether unknown fields came lately
 
     @property
     def form(self) -> str:
@@ -96,6 +97,9 @@ class Checker:
             self._say_problems()
         folder, lifecycle = self.folder, self.folder.lifecycle
         apply = lifecycle.apply
+        # Unknown fields mostly come in all events or in none.
+        decode = LEARNED.decode if self._extended else DECODE
+        self._extended = False
         index = self.events
         for self._line, data in enumerate(lines, line):
             try:
@@ -103,11 +107,13 @@ class Checker:
                 read_time(event.created_at)
             except REFUSALS:
                 event = None
-            if event is None or (len(data) > SHALLOW[type(event)] and too_deep(data)):
+            if event is None or (len(data) > SHALLOW.get(type(event), 0) and not self._passes(event, data)):
                 self.events = index
                 if not data.isspace():
                     self._look_again(data)
                 index = self.events
+                if self._extended:
+                    decode = LEARNED.decode
                 continue
             apply(event, index)
             index += 1
@@ -115,12 +121,26 @@ class Checker:
                 folder.forget_ended()
         self.events = folder.index = index
 
+    def _passes(self, event: Any, data: bytes) -> bool:
+        """Tell whether nothing new is to be said of an event that is long, or has unknown fields."""
+        if too_deep(data):
+            return False
+        if type(event) not in LEARNED.extras:
+            return True
+        name, pointers = extras_of(event)
+        if not pointers:
+            return True
+        self._extended = True
+        groups = [(UNKNOWN_FIELD, name, pointer) for pointer in pointers]
+        return self._collector.repeat(groups)
+
     def _look_again(self, data: bytes) -> None:
         """Read an event of which something is to be said."""
         index = self.events
         event = self._reader.read(data)
         remarks = self._reader.remarks
         if remarks:
+            self._extended = self._extended or remarks[0].rule == UNKNOWN_FIELD
             self._remark(len(self.stored) if type(event) is StoredMessage else index)
         if type(event) is StoredMessage:
             self._store(event.wire)

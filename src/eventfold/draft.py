@@ -11,7 +11,7 @@ import binascii
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
-from .jsonvalue import copy_json
+from .jsonvalue import copy_json, copy_object
 
 if TYPE_CHECKING:
     from .shape import Wire
@@ -61,7 +61,9 @@ class TextDraft:
 
     def snapshot(self) -> Wire:
         """Give the block as it stands."""
-        return {**{key: copy_json(value) for key, value in self.wire.items()}, self.field: self.buffer.getvalue()}
+        wire = copy_object(self.wire)
+        wire[self.field] = self.buffer.getvalue()
+        return wire
 
 
 class DataDraft:
@@ -91,7 +93,9 @@ class DataDraft:
         source = copy_json(self.source)
         if self.data is not None:
             source["data"] = binascii.b2a_base64(self.data, newline=False).decode("ascii")
-        return {**{key: copy_json(value) for key, value in self.wire.items()}, "source": source}
+        wire = copy_object(self.wire)
+        wire["source"] = source
+        return wire
 
 
 class WholeDraft:
@@ -142,8 +146,9 @@ class ResultDraft:
 
     def snapshot(self) -> Wire:
         """Give the result as it stands."""
-        output = [part.snapshot() for part in self.parts] if self.output is None else copy_json(self.output)
-        return {**{key: copy_json(value) for key, value in self.wire.items()}, "output": output}
+        wire = copy_object(self.wire)
+        wire["output"] = [part.snapshot() for part in self.parts] if self.output is None else copy_json(self.output)
+        return wire
 
     def _place(self) -> str:
         return f"{self.wire['id']}/{len(self.parts)}"
@@ -169,8 +174,8 @@ class MessageDraft:
 
     def snapshot(self) -> Wire:
         """Give the message as it stands."""
-        wire: Wire = {key: copy_json(value) for key, value in self.head.items()}
+        wire: Wire = copy_object(self.head)
         wire["content"] = [block.snapshot() for block in self.content]
         if self.usage is not None:
             wire["usage"] = dict(self.usage)
-        return wire | {key: copy_json(value) for key, value in self.tail.items()}
+        return wire | copy_object(self.tail)

@@ -119,6 +119,16 @@ class Collector:
         entry = self._rules[rule]
         self._groups[key] = Finding(rule, Severity[entry["severity"].upper()], entry["message"].format_map(values), **place)
 
+    def repeat(self, keys: list[tuple[str, ...]]) -> bool:
+        """Count one more of each, given as rule and group, if all of them were added before. Tells whether they were."""
+        counts = self._counts
+        for key in keys:
+            if key not in counts:
+                return False
+        for key in keys:
+            counts[key] += 1
+        return True
+
     def __iter__(self) -> Any:
         """Give the findings by place in the stream."""
         found = [replace(finding, count=self._counts[key]) for key, finding in self._groups.items()]

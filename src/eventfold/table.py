@@ -300,5 +300,17 @@ def _item_class(name: str, items: str) -> str:
 
 
 PLANS: dict[str, Plan] = {name: Plan(number, name, row) for number, (name, row) in enumerate(LIFECYCLE["events"].items())}
-#: The plan of each struct class.
-PLAN_OF: dict[type, Plan] = {getattr(structs, EVENTS[name]): plan for name, plan in PLANS.items()}
+
+
+class _Plans(dict[type, Plan]):
+    """The plan of each struct class, and of what extends it."""
+
+    def __missing__(self, struct: type) -> Plan:
+        plan = next((plan for base, plan in self.items() if issubclass(struct, base)), None)
+        if plan is None:
+            raise KeyError(struct)
+        self[struct] = plan
+        return plan
+
+
+PLAN_OF = _Plans({getattr(structs, EVENTS[name]): plan for name, plan in PLANS.items()})

@@ -20,12 +20,16 @@ from eventfold.jsonvalue import escape, is_array, is_object, shown
 from eventfold.shape import class_of
 
 from .json_text import MAX_DEPTH, Unreadable, parse, too_deep
+from .learned import LEARNED
 
-#: The whole union, for the hot path.
-decode = msgspec.json.Decoder(structs.AgentEvent).decode
+#: The whole union.
+DECODE = msgspec.json.Decoder(structs.AgentEvent).decode
 
 #: What the hot path raises for text that has to be looked at again.
 REFUSALS = (msgspec.MsgspecError, ValueError, RecursionError)
+
+#: The rule of a field that no schema names.
+UNKNOWN_FIELD = "event.unknown-field"
 
 #: What some model providers end a stream with.
 DONE = b"[DONE]"
@@ -75,7 +79,7 @@ class EventReader:
         """Give the event as a struct, a StoredMessage, or None when there is nothing to go on with."""
         self.remarks.clear()
         try:
-            event = decode(data)
+            event = DECODE(data)
         except REFUSALS:
             return self._look_again(data)
         return self._look_again(data) if len(data) > SHALLOW[type(event)] and too_deep(data) else event
@@ -123,8 +127,10 @@ class EventReader:
         class_name = EVENTS[name]
         unknown = [key for key in fields if key not in FIELDS[class_name]]
         for key in unknown:
-            self._remark("event.unknown-field", _unknown_field(key), f"/{escape(key)}", name)
+            self._remark(UNKNOWN_FIELD, _unknown_field(key), f"/{escape(key)}", name)
         known = {key: item for key, item in fields.items() if key in FIELDS[class_name]} if unknown else fields
+        if unknown:
+            LEARNED.learn(name, unknown)
         try:
             return _decoder(class_name).decode(orjson.dumps(known))
         except (*REFUSALS, TypeError):
@@ -136,7 +142,7 @@ class EventReader:
                 self._remark("event.schema", detail, pointer, name)
             return None
         for pointer in unknown_fields(known, class_name):
-            self._remark("event.unknown-field", _unknown_field(pointer), pointer, name)
+            self._remark(UNKNOWN_FIELD, _unknown_field(pointer), pointer, name)
         present = {key: _integral(item) for key, item in known.items() if key != "type" and item is not None}
         return getattr(structs, class_name)(**present)
 
