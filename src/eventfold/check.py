@@ -11,18 +11,20 @@ import re
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from msgspec import UNSET
+
 from .findings import Collector, Finding
 from .fold import Folder, as_struct
 from .jsonvalue import shown
 from .lifecycle import KEEP_ENDED
 from .table import PLAN_OF
 from .wire import TOO_DEEP, EventReader, Framer, StoredMessage
-from .wire.json_text import too_deep
-from .wire.learned import LEARNED, extras_of
-from .wire.reader import DECODE, REFUSALS, SHALLOW, UNKNOWN_FIELD
+from .wire.depth import SHALLOW, nests_too_deep
+from .wire.learned import LEARNED, UNKNOWN_FIELD
+from .wire.reader import DECODE, REFUSALS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from .lifecycle import Breach
     from .shape import Wire
@@ -107,7 +109,10 @@ class Checker:
                 read_time(event.created_at)
             except REFUSALS:
                 event = None
-            if event is None or (len(data) > SHALLOW.get(type(event), 0) and not self._passes(event, data)):
+            if event is None or (
+                len(data) > SHALLOW.get(type(event), 0)
+                and (nests_too_deep(event, data) or (decode is not DECODE and not self._repeats(event)))
+            ):
                 self.events = index
                 if not data.isspace():
                     self._look_again(data)
@@ -121,18 +126,14 @@ class Checker:
                 folder.forget_ended()
         self.events = folder.index = index
 
-    def _passes(self, event: Any, data: bytes) -> bool:
-        """Tell whether nothing new is to be said of an event that is long, or has unknown fields."""
-        if too_deep(data):
-            return False
-        if type(event) not in LEARNED.extras:
-            return True
-        name, pointers = extras_of(event)
-        if not pointers:
+    def _repeats(self, event: Any) -> bool:
+        """Count the unknown fields of an event, if all of them were found before."""
+        extras = LEARNED.extras.get(type(event), ())
+        keys = [key for attribute, key in extras if getattr(event, attribute) is not UNSET]
+        if not keys:
             return True
         self._extended = True
-        groups = [(UNKNOWN_FIELD, name, pointer) for pointer in pointers]
-        return self._collector.repeat(groups)
+        return self._collector.repeat(keys)
 
     def _look_again(self, data: bytes) -> None:
         """Read an event of which something is to be said."""

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from eventfold_models.tables import BLOCKS, CHILDREN, DEFAULTS, FIELDS
 
 from .draft import DataDraft, MessageDraft, ResultDraft, TextDraft, WholeDraft
-from .jsonvalue import copy_json
 from .instances import Flaw
+from .jsonvalue import copy_json
 from .lane import Appender
 from .shape import carried
 from .table import field_of

@@ -119,7 +119,7 @@ class Collector:
         entry = self._rules[rule]
         self._groups[key] = Finding(rule, Severity[entry["severity"].upper()], entry["message"].format_map(values), **place)
 
-    def repeat(self, keys: list[tuple[str, ...]]) -> bool:
+    def repeat(self, keys: list[tuple[str, str, str]]) -> bool:
         """Count one more of each, given as rule and group, if all of them were added before. Tells whether they were."""
         counts = self._counts
         for key in keys:

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from eventfold_models.tables import FIELDS, MESSAGES, WIRE_VERSION
 
-from .draft import TAIL, BlockDraft, DataDraft, MessageDraft, ResultDraft, TextDraft, WholeDraft
 from .base64_text import decode_base64
+from .draft import TAIL, BlockDraft, DataDraft, MessageDraft, ResultDraft, TextDraft, WholeDraft
 from .effects import GROWING
-from .jsonvalue import copy_json, is_object
 from .instances import Instance, Reply
+from .jsonvalue import copy_json, is_object
 from .shape import wire_of
 from .table import CALL_KIND, MACHINES, Machine
 

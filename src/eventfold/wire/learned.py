@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import reduce
 from operator import or_
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 from eventfold_models import structs
@@ -17,15 +17,11 @@ from eventfold_models.tables import EVENTS
 
 from eventfold.jsonvalue import escape
 
+#: The rule of a field that no schema names.
+UNKNOWN_FIELD = "event.unknown-field"
+
 #: How many fields are learned, over all classes. A producer has few; who has more is read slowly.
 MOST = 64
-
-
-class Extra(NamedTuple):
-    """An unknown field: the attribute that holds it, and its pointer."""
-
-    attribute: str
-    pointer: str
 
 
 class LearnedDecoder:
@@ -33,8 +29,8 @@ class LearnedDecoder:
 
     def __init__(self) -> None:
         self._classes: dict[str, type[msgspec.Struct]] = {name: getattr(structs, name) for name in EVENTS.values()}
-        #: The unknown fields of each class that was extended, and the type of its events.
-        self.extras: dict[type, tuple[str, list[Extra]]] = {}
+        #: The unknown fields of each class that was extended: the attribute that holds one; rule, event type and pointer.
+        self.extras: dict[type, tuple[tuple[str, tuple[str, str, str]], ...]] = {}
         self._names: dict[str, list[str]] = {}
         self.decode = msgspec.json.Decoder(structs.AgentEvent).decode
 
@@ -46,13 +42,13 @@ class LearnedDecoder:
         if not new or sum(map(len, self._names.values())) + len(new) > MOST:
             return
         names = self._names[class_name] = known + new
-        extras = [Extra(f"extra{i}", f"/{escape(field)}") for i, field in enumerate(names)]
+        extras = [(f"extra{i}", (UNKNOWN_FIELD, name, f"/{escape(field)}")) for i, field in enumerate(names)]
         base = getattr(structs, class_name)
         struct = msgspec.defstruct(
             class_name,
             [
-                (extra.attribute, Any, msgspec.field(default=msgspec.UNSET, name=field))
-                for extra, field in zip(extras, names, strict=True)
+                (attribute, Any, msgspec.field(default=msgspec.UNSET, name=field))
+                for (attribute, _), field in zip(extras, names, strict=True)
             ],
             bases=(base,),
             tag=name,
@@ -61,15 +57,9 @@ class LearnedDecoder:
             gc=False,
         )
         self._classes[class_name] = struct
-        self.extras[struct] = (name, extras)
+        self.extras[struct] = tuple(extras)
         self.decode = msgspec.json.Decoder(reduce(or_, self._classes.values())).decode
 
 
 #: The one that all readers share.
 LEARNED = LearnedDecoder()
-
-
-def extras_of(event: Any) -> tuple[str, list[str]]:
-    """Give the type of an event, and pointers to the unknown fields that it has."""
-    name, extras = LEARNED.extras[type(event)]
-    return name, [extra.pointer for extra in extras if getattr(event, extra.attribute) is not msgspec.UNSET]

@@ -14,13 +14,14 @@ from typing import Any, NamedTuple
 import msgspec
 import orjson
 from eventfold_models import structs
-from eventfold_models.tables import CHILDREN, EVENTS, FIELDS, REQUIRED, WELCOMING
+from eventfold_models.tables import CHILDREN, EVENTS, FIELDS, WELCOMING
 
 from eventfold.jsonvalue import escape, is_array, is_object, shown
 from eventfold.shape import class_of
 
-from .json_text import MAX_DEPTH, Unreadable, parse, too_deep
-from .learned import LEARNED
+from .depth import SHALLOW, nests_too_deep
+from .json_text import Unreadable, parse
+from .learned import LEARNED, UNKNOWN_FIELD
 
 #: The whole union.
 DECODE = msgspec.json.Decoder(structs.AgentEvent).decode
@@ -28,26 +29,11 @@ DECODE = msgspec.json.Decoder(structs.AgentEvent).decode
 #: What the hot path raises for text that has to be looked at again.
 REFUSALS = (msgspec.MsgspecError, ValueError, RecursionError)
 
-#: The rule of a field that no schema names.
-UNKNOWN_FIELD = "event.unknown-field"
-
 #: What some model providers end a stream with.
 DONE = b"[DONE]"
 
 #: Rules about an event's text, and the same about a stored message's.
 IN_MESSAGE = {"event.lone-surrogate": "message.lone-surrogate"}
-
-
-
-def _shortest(class_name: str, name: str) -> int:
-    """Give the least length of an event's text in which every field stands that must be there."""
-    return len('{"type":""}') + len(name) + sum(len(',"":0') + len(field) for field in REQUIRED[class_name] if field != "type")
-
-
-#: The longest text of each class in which brackets cannot nest beyond the limit, since so many do not fit beside its fields.
-SHALLOW: dict[type, int] = {
-    getattr(structs, class_name): _shortest(class_name, name) + 2 * (MAX_DEPTH - 1) for name, class_name in EVENTS.items()
-}
 
 
 class Remark(NamedTuple):
@@ -82,7 +68,7 @@ class EventReader:
             event = DECODE(data)
         except REFUSALS:
             return self._look_again(data)
-        return self._look_again(data) if len(data) > SHALLOW[type(event)] and too_deep(data) else event
+        return self._look_again(data) if len(data) > SHALLOW[type(event)] and nests_too_deep(event, data) else event
 
     def _remark(self, rule: str, detail: str, pointer: str = "", name: str = "") -> None:
         self.remarks.append(Remark(rule, detail, pointer, name))
