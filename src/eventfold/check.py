@@ -19,7 +19,7 @@ from .jsonvalue import shown
 from .lifecycle import KEEP_ENDED
 from .table import PLAN_OF
 from .wire import TOO_DEEP, EventReader, Framer, StoredMessage
-from .wire.depth import SHALLOW, nests_too_deep
+from .wire.depth import SHALLOWEST, nests_too_deep
 from .wire.learned import LEARNED, UNKNOWN_FIELD
 from .wire.reader import DECODE, REFUSALS
 
@@ -110,7 +110,7 @@ class Checker:
             except REFUSALS:
                 event = None
             if event is None or (
-                len(data) > SHALLOW.get(type(event), 0)
+                (len(data) > SHALLOWEST or decode is not DECODE)
                 and (nests_too_deep(event, data) or (decode is not DECODE and not self._repeats(event)))
             ):
                 self.events = index

@@ -14,35 +14,51 @@ from typing import TYPE_CHECKING, Any
 from .jsonvalue import copy_json, copy_object
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .shape import Wire
 
 
 class TextDraft:
     """A block (or tool call) whose text grows in one field."""
 
-    __slots__ = ("before", "buffer", "field", "last", "wire", "write")
+    __slots__ = ("_buffer", "_write", "before", "field", "last", "text", "wire")
 
     def __init__(self, field: str, wire: Wire) -> None:
         self.field = field
         self.wire = wire
-        self._hold(wire[field])
+        #: The text that came first, all of it while there is no buffer: many a text comes whole.
+        self.text: str = wire[field]
+        self._buffer: StringIO | None = None
+        self._write: Callable[[str], Any] | None = None
         #: The newest delta with text, and the one before it.
         self.last = self.before = ""
 
+    @property
+    def buffer(self) -> StringIO:
+        """The text as a file that is written at its end."""
+        if self._buffer is None:
+            self._buffer = StringIO()
+            self._write = self._buffer.write
+            self._write(self.text)
+        return self._buffer
+
     def append(self, text: str) -> None:
         """Add text at the end."""
-        self.write(text)
+        write = self._write
+        if write is not None:
+            write(text)
+        elif not self.text:
+            self.text = text
+        else:
+            self.buffer.write(text)
         if text:
             self.before, self.last = self.last, text
 
     def replace(self, text: str) -> None:
         """Put text in place of all there is."""
-        self._hold(text)
-
-    def _hold(self, text: str) -> None:
-        self.buffer = StringIO()
-        self.write = self.buffer.write
-        self.write(text)
+        self.text = text
+        self._buffer = self._write = None
 
     def append_other(self, text: str) -> bool:
         """Add text at the end, unless `repeats` would hold after it. Tells whether it was added."""
@@ -50,7 +66,11 @@ class TextDraft:
         # What is longer and begins with it is greater, too: mostly that is all there is to compare.
         if text > last and text.startswith(last):
             return False
-        self.write(text)
+        write = self._write
+        if write is None:
+            self.append(text)
+            return True
+        write(text)
         if text:
             self.before, self.last = last, text
         return True
@@ -62,7 +82,7 @@ class TextDraft:
     def snapshot(self) -> Wire:
         """Give the block as it stands."""
         wire = copy_object(self.wire)
-        wire[self.field] = self.buffer.getvalue()
+        wire[self.field] = self.text if self._buffer is None else self._buffer.getvalue()
         return wire
 
 

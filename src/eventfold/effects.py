@@ -151,13 +151,15 @@ def add_hint(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
 def open_call(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
     """Begin a pending tool call with empty arguments."""
     del item
-    _add_call(reply, instance, {"name": event.tool_call_name, "input": "", "state": "pending", "created_at": event.created_at})
+    name, time = event.tool_call_name, event.created_at
+    _add_call(reply, instance, {"type": "tool_call", "id": instance.key, "name": name, "input": "", "state": "pending", "created_at": time})
 
 
 @_effect
 def append_arguments(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
     """Append the delta to the call's arguments."""
-    append_text(reply, instance, event, item)
+    del reply, item
+    instance.draft.append(event.delta)
 
 
 @_effect
@@ -170,7 +172,7 @@ def close_call(reply: Reply, instance: Instance, event: Any, item: Any) -> Flaw 
 def create_call(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
     """Add the call that a request carries."""
     wire = carried(item, BLOCKS["tool_call"])
-    _add_call(reply, instance, {**wire, "created_at": wire.get("created_at", event.created_at)})
+    _add_call(reply, instance, {"type": "tool_call", "id": instance.key, **wire, "created_at": wire.get("created_at", event.created_at)})
 
 
 @_effect
@@ -207,7 +209,9 @@ def finish_call(reply: Reply, instance: Instance, event: Any, item: Any) -> None
 def open_result(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
     """Begin a running result without output."""
     del item
-    _add_result(reply, instance, {"name": event.tool_call_name, "output": [], "state": "running", "created_at": event.created_at})
+    name, time = event.tool_call_name, event.created_at
+    wire: dict[str, Any] = {"type": "tool_result", "id": instance.key, "name": name, "output": [], "state": "running", "created_at": time}
+    _add_result(reply, instance, wire)
 
 
 @_effect
@@ -259,7 +263,7 @@ def add_result(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
     times = {"created_at": given.get("created_at", event.created_at)}
     if state != default:
         times["finished_at"] = given.get("finished_at", event.created_at)
-    _add_result(reply, instance, {**given, "state": state, **times})
+    _add_result(reply, instance, {"type": "tool_result", "id": instance.key, **given, "state": state, **times})
     instance.result.output = given["output"]
 
 
@@ -307,7 +311,7 @@ def _given_result(item: Any) -> dict[str, Any]:
 
 
 def _add_call(reply: Reply, instance: Instance, wire: dict[str, Any]) -> None:
-    instance.draft = TextDraft("input", {"type": "tool_call", "id": instance.key, **wire})
+    instance.draft = TextDraft("input", wire)
     reply.draft.content.append(instance.draft)
 
 
@@ -324,7 +328,7 @@ def _take_request(instance: Instance, item: Any, state: str) -> None:
 
 
 def _add_result(reply: Reply, instance: Instance, wire: dict[str, Any]) -> None:
-    instance.result = ResultDraft({"type": "tool_result", "id": instance.key, **wire})
+    instance.result = ResultDraft(wire)
     reply.draft.content.append(instance.result)
 
 

@@ -29,10 +29,9 @@ def fingerprint(plan: Plan, event: Any) -> int:
 
     What is absent, null or empty counts as absent, a default as given, 1.0 as 1; fields that no schema names do not count.
     """
-    tail = plan.tail
-    if tail is not None and not event.metadata and not event.source_path:
-        # Nothing to even out, as for most events. Taken apart, since the events of one block differ in the tail alone.
-        return digest_of(encode(tail(event)), salt(plan, event))
+    if plan.plain and not event.metadata and not event.source_path and (plan.spare is None or not any(plan.spare(event))):
+        # Nothing to even out, as for most events. The events of one block differ in their text alone.
+        return digest_of(encode(plan.tail(event)), salt(plan, event)) if plan.text else digest_of(encode(plan.own(event)), plan.number)
     content = [value or (value if type(value) is int else None) for value in plan.content(event)]
     for place, default in plan.defaults:
         if content[place] is None:
@@ -43,7 +42,7 @@ def fingerprint(plan: Plan, event: Any) -> int:
 
 
 def salt(plan: Plan, event: Any) -> int:
-    """Digest the content before the tail."""
+    """Digest the content but for the text."""
     return digest_of(encode(plan.head(event)), plan.number)
 
 

@@ -15,6 +15,7 @@ from .effects import APPENDERS, EFFECTS
 from .jsonvalue import copy_json
 from .lifecycle import KEEP_ENDED, Breach, Lifecycle, Reply
 from .resume import dump, load, reply_from_message
+from .shortcuts import Shortcuts
 from .table import PLAN_OF
 from .wire.reader import read_event
 
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
     from eventfold_models.models import Msg
 
     from .shape import Wire
+
+
+#: The walks that were made with these effects.
+_SHORTCUTS = Shortcuts(APPENDERS)
 
 
 class UnknownReply(LookupError):
@@ -52,7 +57,7 @@ class Folder:
     """
 
     def __init__(self, *, keep_ended: int = KEEP_ENDED, report: Callable[[Breach], None] = _silent) -> None:
-        self.lifecycle = Lifecycle(EFFECTS, report, appenders=APPENDERS, keep_ended=keep_ended)
+        self.lifecycle = Lifecycle(EFFECTS, report, shortcuts=_SHORTCUTS, keep_ended=keep_ended)
         #: Index of the next event.
         self.index = 0
         #: Messages of replies that are no longer held: which of the replies each was to begin, and the message.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from .lane import Lane
-    from .table import Plan
+    from .shortcuts import Node, Situation
 
 
 #: The states of a new instance, by scope and kind.
@@ -49,23 +49,26 @@ class Breach(NamedTuple):
 class Instance:
     """What shares a key: a block, a call with its result, or a data block inside a result."""
 
-    __slots__ = ("draft", "key", "kind", "owner", "parts", "result", "since", "states")
+    __slots__ = ("draft", "key", "kind", "node", "owner", "parts", "result", "since", "states")
 
     def __init__(self, scope: str, kind: str | None, key: str, owner: Instance | None = None) -> None:
         self.kind = kind
         self.key = key
-        self.states: list[State] = INITIAL[scope, kind].copy()
+        self.states: list[State] = [*INITIAL[scope, kind]]
         #: Index of the event that put each machine into its state; None before any.
         self.since: list[int | None] = [None] * len(self.states)
         #: What the effects build: the block, or the call; and the call's result.
         self.draft: Any = None
         self.result: Any = None
         self.owner = owner
+        #: Where it stands among the walks that are kept; None when that has to be found out.
+        self.node: Node | None = None
         self.parts: dict[str, Instance] = {}
 
     def renew(self, states: list[State]) -> None:
         """Start anew under the same key; what was built stays where it is."""
         self.states = states.copy()
+        self.node = None
         self.since = [None] * len(states)
         self.draft = self.result = None
         self.parts = {}
@@ -74,14 +77,16 @@ class Instance:
 class Reply(Instance):
     """A reply: its own machines, its instances by kind and key, and the events that were applied."""
 
-    __slots__ = ("counts", "instances", "lane", "newest", "parked", "parked_at", "reused", "role", "seen", "started")
+    __slots__ = ("counts", "instances", "lane", "newest", "parked", "parked_at", "reused", "role", "seen", "situation", "started")
 
     def __init__(self, key: str) -> None:
         super().__init__("reply", None, key)
         self.role = ""
-        #: Type and key of the newest event that may come in a row, and the short way for the next one.
-        self.newest: tuple[Plan, str] | None = None
+        #: The instance that grew last, and the short way for what it gets next.
+        self.newest: Instance | None = None
         self.lane: Lane | None = None
+        #: Where it stands among the walks that are kept; None when that has to be found out.
+        self.situation: Situation | None = None
         #: Which of the replies it was to begin.
         self.started = -1
         self.counts = [0] * len(self.states)

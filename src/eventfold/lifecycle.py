@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 from eventfold_models.tables import ROLE_BLOCKS
@@ -19,10 +19,8 @@ from .base64_text import decode_base64 as decode_base64
 from .fingerprint import digest_of, encode, fingerprint
 from .instances import INITIAL, Breach, Flaw, Instance, Reply
 from .lane import lane_of
+from .shortcuts import Node, Shortcuts, Trace, Walk
 from .table import DELIVERY, PLAN_OF, REPLY, Machine, Outcome, Plan, State, field_of
-
-if TYPE_CHECKING:
-    from .lane import Appender
 
 #: How many ended replies are held, so that late results, second ends and redeliveries are recognised.
 KEEP_ENDED = 1000
@@ -30,7 +28,8 @@ KEEP_ENDED = 1000
 #: What an effect takes: the reply, the instance, the event, and the item of its list or its decoded bytes.
 Effect = Callable[[Reply, Instance, Any, Any], Flaw | None]
 
-_NO_APPENDERS: Mapping[str, Appender] = {}
+#: Stands where nothing was noted yet.
+_UNKNOWN: Any = object()
 
 
 class Feed(msgspec.Struct, gc=False):
@@ -55,12 +54,13 @@ class Lifecycle:
         effects: Mapping[str, Effect],
         report: Callable[[Breach], None],
         *,
-        appenders: Mapping[str, Appender] = _NO_APPENDERS,
+        shortcuts: Shortcuts | None = None,
         keep_ended: int = KEEP_ENDED,
     ) -> None:
         self.effects = effects
-        #: Without them there are no lanes, and every step is made one by one.
-        self.appenders = appenders
+        #: Without them, every step is made one by one.
+        self.shortcuts = shortcuts
+        self._trace: Trace | None = None
         self.report = report
         self.keep_ended = keep_ended
         self.replies: dict[str, Reply] = {}
@@ -91,23 +91,34 @@ class Lifecycle:
         if plan.gate is None:
             return
         self.index = index
-        digest = fingerprint(plan, event)
+        mark = (fingerprint(plan, event), index)
         if reply is None:
             reply = Reply(event.reply_id)
             if event.reply_id in self.gone:
                 reply.states[REPLY.slot] = REPLY.states["gone"]
-        elif event.id in reply.seen and self._redelivered(plan, reply, event.id, digest):
+        seen, event_id = reply.seen, event.id
+        first = seen.setdefault(event_id, mark)
+        if first is not mark and self._redelivered(plan, reply, event_id, mark[0]):
             return
-        if self._dispatch(plan, reply, event):
-            reply.seen[event.id] = (digest, index)
-            if plan.text and self.appenders:
-                newest = (plan, plan.key_of(event))
-                if reply.newest == newest and reply.lane is None:
-                    reply.lane = lane_of(plan, reply, event, self.appenders)
-                reply.newest = newest
+        shortcuts = self.shortcuts
+        if not (self._recall(plan, reply, event) if plan.kept and shortcuts is not None else self._dispatch(plan, reply, event)):
+            if first is mark:
+                del seen[event_id]
+        elif first is not mark:
+            seen[event_id] = mark
+        elif plan.text and not plan.kept and shortcuts is not None:
+            self._open_lane(plan, reply, event, shortcuts)
         if reply.started < 0 and reply.draft is not None:
             self._begin(reply)
             self.last_start = index
+
+    @staticmethod
+    def _open_lane(plan: Plan, reply: Reply, event: Any, shortcuts: Shortcuts) -> None:
+        """Open a lane when a second event of the type comes for the instance."""
+        instance = reply.instances[plan.kind or ""][plan.key_of(event)]
+        if reply.newest is instance and reply.lane is None:
+            reply.lane = lane_of(plan, reply, event, shortcuts.appenders)
+        reply.newest = instance
 
     def adopt(self, reply: Reply, *, ended: bool) -> None:
         """Hold a reply that was read from a stored message."""
@@ -146,6 +157,57 @@ class Lifecycle:
         if not same:
             reply.reused.add((event_id, first))
         return cell.drop
+
+    def _recall(self, plan: Plan, reply: Reply, event: Any) -> bool:
+        """Make the event's steps as they were made before in the same situation. Tells whether it was applied."""
+        situation = reply.situation
+        if situation is None:
+            situation = reply.situation = self.shortcuts.situation(reply)
+        kind = plan.kind or ""
+        key = plan.key_of(event)
+        known = reply.instances.get(kind)
+        instance = known.get(key) if known is not None else None
+        node = instance.node if instance is not None else None
+        if node is None or node.situation is not situation:
+            node = situation.node(instance.states if instance is not None else INITIAL[plan.scope, kind])
+        variant = plan if plan.asks is None else (plan, plan.asks.input_of(event))
+        walk = node.get(variant, _UNKNOWN)
+        if walk is None:
+            return self._dispatch(plan, reply, event)
+        if walk is _UNKNOWN:
+            return self._record(plan, reply, event, node, variant)
+        fresh = instance is None
+        if instance is None:
+            instance = Instance(plan.scope, kind, key)
+        index = self.index
+        for slot, state in walk.moves:
+            instance.states[slot] = state
+            instance.since[slot] = index
+        instance.node = walk.after
+        reply.lane = None
+        if plan.text:
+            if reply.newest is instance and walk.after is node:
+                reply.lane = lane_of(plan, reply, event, self.shortcuts.appenders)
+            reply.newest = instance
+        for effect in walk.effects:
+            flaw = effect(reply, instance, event, None)
+            if flaw is not None:
+                self._report_flaw(flaw, plan.type, reply, instance)
+        if fresh and (instance.draft is not None or instance.result is not None):
+            reply.instances.setdefault(kind, {})[key] = instance
+        return True
+
+    def _record(self, plan: Plan, reply: Reply, event: Any, node: Node, variant: Plan | tuple[Plan, str]) -> bool:
+        """Make the event's steps, and keep the walk if it can be kept."""
+        trace = self._trace = Trace()
+        try:
+            applied = self._dispatch(plan, reply, event)
+        finally:
+            self._trace = None
+        instance = reply.instances.get(plan.kind or "", {}).get(plan.key_of(event))
+        fit = trace.fit and applied and instance is not None and reply.situation is node.situation
+        node[variant] = Walk(trace, node.situation.node(instance.states)) if fit and instance is not None else None
+        return applied
 
     def _dispatch(self, plan: Plan, reply: Reply, event: Any) -> bool:
         """Make the event's steps. Tells whether it was applied, in whole or in part."""
@@ -210,8 +272,11 @@ class Lifecycle:
         if cell.trivial:
             return False
         reply.lane = None
+        walked = cell
         if cell.guards:
             cell = self._guarded(cell, feed, instance, state)
+        if self._trace is not None:
+            self._trace.note(machine, state, walked, cell, self.effects)
         if cell.rule is not None:
             self._report(cell.rule, feed, instance, state, cell.clash)
         if cell.drop:
@@ -223,7 +288,7 @@ class Lifecycle:
         for name in cell.effects:
             flaw = self.effects[name](reply, instance, feed.event, feed.item)
             if flaw is not None:
-                self.report(Breach(flaw.rule, feed.type, reply.key, instance.key, pointer=flaw.pointer, detail=flaw.detail))
+                self._report_flaw(flaw, feed.type, reply, instance)
         for other, its_input in cell.then:
             if other is None:
                 self._follow(feed, its_input)
@@ -267,6 +332,10 @@ class Lifecycle:
         if following is state or following is None:
             return
         holder.states[slot] = following
+        if holder is reply:
+            reply.situation = None
+        else:
+            holder.node = None
         holder.since[slot] = self.index
         reply.parked += following.parks - state.parks
         if following.parks:
@@ -297,7 +366,12 @@ class Lifecycle:
                 return False
         return True
 
+    def _report_flaw(self, flaw: Flaw, name: str, reply: Reply, instance: Instance) -> None:
+        self.report(Breach(flaw.rule, name, reply.key, instance.key, pointer=flaw.pointer, detail=flaw.detail))
+
     def _report(self, rule: str, feed: Feed, instance: Instance, state: State, clash: Machine | None) -> None:
+        if self._trace is not None:
+            self._trace.fit = False
         machine = clash or state.machine
         since = (feed.reply if machine.of_reply else instance).since[machine.slot]
         self.report(Breach(rule, feed.type, feed.reply.key, instance.key, state.name, since))

@@ -25,6 +25,10 @@ CALL_KIND = LIFECYCLE["machines"]["arguments"]["kind"]
 _IDENTITY = ("type", "id", "reply_id", "created_at")
 
 
+#: Types of fields that hold a string.
+_TEXTS = {"str", "Id", "ToolResultState"}
+
+
 class Outcome:
     """What happens: next state, effects, broken rule, and what follows."""
 
@@ -192,12 +196,18 @@ class Step:
         self.repeats: str | None = how.get("repeats")
         self.verdicts: tuple[str, str] = (how.get("yes", ""), how.get("no", ""))
 
+    def cells(self) -> list[Outcome]:
+        """Give the cells that a step with a fixed input may walk."""
+        return [state.cells[self.fixed or ""] for state in self.machine.states.values()]
+
     def input_of(self, source: Any) -> str:
         """Find the input by the fields of an event or of an item of its list."""
         if self.fixed is not None:
             return self.fixed
         if self.field is not None:
             value = field_of(source, self.field)
+            if type(value) is str and value:
+                return self.values.get(value, self.otherwise or "")
             return self.values.get("" if value is None else _json_name(value), self.otherwise or "")
         return next(given for name, given in self.present if field_of(source, name) is not None)
 
@@ -209,9 +219,7 @@ def _json_name(value: Any) -> str:
 
 def field_of(source: Any, name: str) -> Any:
     """Read a field of a struct or of a dict; None when it is absent."""
-    if is_object(source):
-        return source.get(name)
-    value = getattr(source, name, None)
+    value: Any = source.get(name) if isinstance(source, dict) else getattr(source, name, None)  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
     return None if value is structs.UNSET else value
 
 
@@ -219,20 +227,25 @@ class Plan:
     """What an event type feeds to which machines."""
 
     __slots__ = (
+        "asks",
         "base64",
         "content",
         "defaults",
         "gate",
         "head",
         "items",
+        "kept",
         "key",
         "key_of",
         "kind",
         "nested",
         "number",
+        "own",
         "part",
+        "plain",
         "rest",
         "scope",
+        "spare",
         "steps",
         "tail",
         "text",
@@ -254,6 +267,10 @@ class Plan:
         self.rest = self.steps[1:]
         kinds = [step.machine.kind for step in self.steps if step.machine.kind]
         #: Under which kind the instance is found: a call and its result are one.
+        #: Whether a walk can be kept: there is one instance, and nothing but the step's input is read from the event.
+        self.kept = "key" in row and not {"items", "base64", "part"} & set(row) and all(step.repeats is None for step in self.rest)
+        #: The step whose input a field says, if there is one.
+        self.asks = next((step for step in self.rest if step.fixed is None), None)
         self.kind: str | None = CALL_KIND if any(step.machine.scope == "call" for step in self.steps) else next(iter(kinds), None)
         self.scope = "call" if self.kind == CALL_KIND else "block"
         #: Reads the id of the instance that an event names.
@@ -267,13 +284,15 @@ class Plan:
         free = FREE_FORM[EVENTS[name]]
         self.nested = tuple((i, children.get(field, "")) for i, field in enumerate(names) if field in children or field in free)
         self.content: Callable[[Any], tuple[Any, ...]] = getter if len(names) > 1 else lambda event: (getter(event),)
-        #: Content that is strings alone, but for what any event may carry: the last of them, and what reads those before it.
-        own = [field for field in names if field not in FIELDS["EventBase"]]
-        plain = own and all(_is_text(name, field) for field in own)
-        self.tail: Callable[[Any], str] | None = attrgetter(own[-1]) if plain else None
-        #: Name of that field, if its events may come in a row: all that they feed to a machine is known, but for how two texts compare.
-        alike = all(step.fixed is not None or step.repeats is not None for step in self.steps)
-        self.text = own[-1] if plain and alike and self.key and self.key == tuple(own[:-1]) and self.items is None else ""
+        #: Whether the content is text alone, when nothing stands in the fields that may be absent; and what reads these, and the text.
+        own = [field for field in names if field in REQUIRED[EVENTS[name]]]
+        spare = [field for field in names if field not in own and field not in FIELDS["EventBase"]]
+        self.plain = plain = bool(own) and all(_is_text(name, field) for field in names) and not self.defaults
+        self.spare: Callable[[Any], tuple[Any, ...]] | None = attrgetter(*spare, "metadata") if spare else None
+        self.own: Callable[[Any], Any] = attrgetter(*own) if plain else _nothing
+        self.tail: Callable[[Any], str] = attrgetter(own[-1]) if plain else _nothing
+        grows = any(cell.steady and cell.effects for step in self.rest if step.fixed for cell in step.cells())
+        self.text = own[-1] if plain and grows and self.key == tuple(own[:-1]) and len(own) == len(names) - 2 else ""
         self.head: Callable[[Any], Any] = attrgetter(*own[:-1]) if plain and len(own) > 1 else _nothing
 
 
@@ -284,9 +303,13 @@ def _nothing(event: Any) -> str:
 
 
 def _is_text(name: str, field: str) -> bool:
-    """Tell whether a field of an event is a string that must be there."""
+    """Tell whether a field of an event is a string that must be there, or a string or object that is empty or says something."""
     struct = getattr(structs, EVENTS[name])
-    return field in REQUIRED[EVENTS[name]] and struct.__annotations__[field] in {"str", "Id"}
+    hint: str = struct.__annotations__.get(field) or next(
+        base.__annotations__[field] for base in struct.__mro__ if field in base.__annotations__
+    )
+    required = field in REQUIRED[EVENTS[name]]
+    return hint in _TEXTS if required else hint.split(" | ")[0] in {"str", "dict[str, Any]"}
 
 
 def _field(step: dict[str, Any]) -> str:

@@ -63,6 +63,9 @@ def _longest(class_name: str) -> Callable[[Any], Any] | None:
     return attrgetter(texts[-1]) if texts else None
 
 
+#: The least of these.
+SHALLOWEST = min(SHALLOW.values())
+
 #: What reads the text that makes an event of a class long.
 _LONGEST = {getattr(structs, class_name): _longest(class_name) for class_name in EVENTS.values()}
 
@@ -72,7 +75,9 @@ def nests_too_deep(event: Any, data: bytes) -> bool:
     struct = type(event)
     if struct not in SHALLOW:
         struct = struct.__base__
+    if len(data) <= SHALLOW[struct]:
+        return False
     longest = _LONGEST[struct]
     if longest is not None and (text := longest(event)) and len(data) - len(text) <= SHALLOW[struct]:
         return False
-    return len(data) > SHALLOW[struct] and too_deep(data)
+    return too_deep(data)
