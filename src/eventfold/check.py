@@ -24,7 +24,7 @@ from .wire.learned import LEARNED, UNKNOWN_FIELD
 from .wire.reader import DECODE, REFUSALS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from .lifecycle import Breach
     from .shape import Wire
@@ -63,14 +63,12 @@ class Checker:
     def feed(self, data: bytes) -> None:
         """Read bytes."""
         for line, events in self._framer.batches(data):
-            self._read(line, events)
+            self._read_lines(line, events)
         self._say_problems()
 
     def finish(self) -> list[Finding]:
         """Read what is left at the end of the input, and give all findings by place."""
-        for line, event in self._framer.finish():
-            self._read(line, [event])
-        self._say_problems()
+        self._read(self._framer.finish())
         self.finish_events()
         return self.findings()
 
@@ -89,7 +87,12 @@ class Checker:
         """Give what was found so far, by place."""
         return list(self._collector)
 
-    def _read(self, line: int, lines: list[bytes]) -> None:
+    def _read(self, frames: Iterator[tuple[int, bytes]]) -> None:
+        for line, data in frames:
+            self._read_lines(line, [data])
+        self._say_problems()
+
+    def _read_lines(self, line: int, lines: list[bytes]) -> None:
         """
         Read events that stand on lines which follow each other.
 
@@ -103,6 +106,7 @@ class Checker:
         decode = LEARNED.decode if self._extended else DECODE
         self._extended = False
         index = self.events
+        event: Any
         for self._line, data in enumerate(lines, line):
             try:
                 event = decode(data)
@@ -115,7 +119,7 @@ class Checker:
             ):
                 self.events = index
                 if not data.isspace():
-                    self._look_again(data)
+                    self._look_again(data.removesuffix(b"\n") if self.form == "jsonl" else data)
                 index = self.events
                 if self._extended:
                     decode = LEARNED.decode
@@ -128,7 +132,7 @@ class Checker:
 
     def _repeats(self, event: Any) -> bool:
         """Count the unknown fields of an event, if all of them were found before."""
-        extras = LEARNED.extras.get(type(event), ())
+        extras = LEARNED.extras.get(type(event), _NO_EXTRAS)
         keys = [key for attribute, key in extras if getattr(event, attribute) is not UNSET]
         if not keys:
             return True
@@ -196,6 +200,8 @@ class Checker:
             values=values,
         )
 
+
+_NO_EXTRAS: tuple[tuple[str, tuple[str, str, str]], ...] = ()
 
 #: Reads nearly every timestamp, and raises ValueError.
 read_time = datetime.fromisoformat

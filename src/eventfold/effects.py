@@ -20,6 +20,8 @@ from .shape import carried
 from .table import field_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .instances import Instance, Reply
     from .lifecycle import Effect
 
@@ -297,11 +299,18 @@ def settle_result(reply: Reply, instance: Instance, event: Any, item: Any) -> No
     instance.result.wire.pop(PROVISIONAL, None)
 
 
+def _append(instance: Instance) -> Callable[[str], Any]:
+    return instance.draft.append
+
+
+def _append_other(instance: Instance) -> Callable[[str], bool]:
+    return instance.draft.append_other
+
+
 #: Of the effects that do nothing but append the event's text, what appends to an instance.
 APPENDERS: dict[str, Appender] = {
-    append_text.__name__: Appender(lambda instance: instance.draft.append, lambda instance: instance.draft.append_other),
-    append_arguments.__name__: Appender(lambda instance: instance.draft.append),
-    append_output.__name__: Appender(lambda instance: instance.result.append_text),
+    append_text.__name__: Appender(_append, _append_other),
+    append_arguments.__name__: Appender(_append),
 }
 
 

@@ -17,8 +17,7 @@ def is_array(value: Any) -> TypeGuard[list[Any]]:
 
 def copy_json(value: Any) -> Any:
     """Copy a JSON value, so that nobody's later change shows in the other."""
-    kind: type[Any] = type(value)
-    if kind is str or kind is int:
+    if isinstance(value, str):
         return value
     if is_object(value):
         return copy_object(value)

@@ -33,7 +33,7 @@ class Lane:
     __slots__ = ("append", "key", "read", "salt", "struct")
 
     def __init__(self, plan: Plan, instance: Instance, event: Any, append: Callable[[str], Any]) -> None:
-        self.struct = type(event)
+        self.struct: type = type(event)
         self.key = instance.key
         #: Appends a text; gives False for one that is not for the lane, and leaves it.
         self.append = append

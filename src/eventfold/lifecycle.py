@@ -1,52 +1,37 @@
 """
-The interpreter of the lifecycle table.
+Which steps of the lifecycle table each event of a stream makes, and what is held of its replies.
 
-Law: (state, event) -> next state, effects, broken rule, and all three come from the table. This file
-knows no event, no block and no message; effects are called by name, broken rules are reported by id.
-There is no event that it refuses: what is out of order is a cell, too.
+Law: an event makes the steps of its row, in order, until one of them drops it, and what was applied once is not applied again.
+Like the interpreter, this file knows no event, no block and no message.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import msgspec
-from eventfold_models.tables import ROLE_BLOCKS
-
-from .base64_text import decode_base64 as decode_base64
+from .base64_text import decode_base64
 from .fingerprint import digest_of, encode, fingerprint
 from .instances import INITIAL, Breach, Flaw, Instance, Reply
+from .interpreter import Effect, Feed, Interpreter
 from .lane import lane_of
 from .shortcuts import Node, Shortcuts, Trace, Walk
-from .table import DELIVERY, PLAN_OF, REPLY, Machine, Outcome, Plan, State, field_of
+from .table import DELIVERY, PLAN_OF, REPLY, Plan, field_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+__all__ = ["KEEP_ENDED", "Breach", "Effect", "Feed", "Flaw", "Instance", "Lifecycle", "Reply", "decode_base64"]
 
 #: How many ended replies are held, so that late results, second ends and redeliveries are recognised.
 KEEP_ENDED = 1000
 
-#: What an effect takes: the reply, the instance, the event, and the item of its list or its decoded bytes.
-Effect = Callable[[Reply, Instance, Any, Any], Flaw | None]
 
 #: Stands where nothing was noted yet.
 _UNKNOWN: Any = object()
 
 
-class Feed(msgspec.Struct, gc=False):
-    """What is fed to the machines: an event, or an item of its list, of a reply. Without an event, the end of the stream."""
-
-    reply: Reply
-    plan: Plan | None
-    event: Any
-    item: Any = None
-
-    @property
-    def type(self) -> str:
-        """The event's type; empty at the end of the stream."""
-        return self.plan.type if self.plan is not None else ""
-
-
-class Lifecycle:
+class Lifecycle(Interpreter):
     """Where every reply of a stream stands."""
 
     def __init__(
@@ -57,11 +42,9 @@ class Lifecycle:
         shortcuts: Shortcuts | None = None,
         keep_ended: int = KEEP_ENDED,
     ) -> None:
-        self.effects = effects
+        super().__init__(effects, report)
         #: Without them, every step is made one by one.
         self.shortcuts = shortcuts
-        self._trace: Trace | None = None
-        self.report = report
         self.keep_ended = keep_ended
         self.replies: dict[str, Reply] = {}
         self.ended: OrderedDict[str, None] = OrderedDict()
@@ -69,13 +52,10 @@ class Lifecycle:
         self.gone: set[str] = set()
         #: Whether there are more of them than `keep_ended`, so that `forget_ended` has something to do.
         self.full = False
-        #: Index of the event that is being applied.
-        self.index = -1
-        #: How many replies have begun, and the event that began the newest.
+        #: How many replies have begun.
         self.starts = 0
-        self.last_start = -1
 
-    def apply(self, event: Any, index: int) -> None:
+    def apply(self, event: Any, index: int) -> None:  # noqa: C901, PLR0912  in one piece: a call costs as much as five lines
         """Apply a struct of eventfold_models.structs. `index` is its position in the stream, from 0."""
         reply = self.replies.get(event.reply_id)
         if reply is not None and (lane := reply.lane) is not None and type(event) is lane.struct:
@@ -101,13 +81,17 @@ class Lifecycle:
         if first is not mark and self._redelivered(plan, reply, event_id, mark[0]):
             return
         shortcuts = self.shortcuts
-        if not (self._recall(plan, reply, event) if plan.kept and shortcuts is not None else self._dispatch(plan, reply, event)):
+        if shortcuts is not None and plan.kept:
+            applied = self._recall(plan, reply, event, shortcuts)
+        else:
+            applied = self._dispatch(plan, reply, event)
+            if applied and shortcuts is not None and plan.text:
+                self._open_lane(plan, reply, event, shortcuts)
+        if not applied:
             if first is mark:
                 del seen[event_id]
         elif first is not mark:
             seen[event_id] = mark
-        elif plan.text and not plan.kept and shortcuts is not None:
-            self._open_lane(plan, reply, event, shortcuts)
         if reply.started < 0 and reply.draft is not None:
             self._begin(reply)
             self.last_start = index
@@ -158,11 +142,11 @@ class Lifecycle:
             reply.reused.add((event_id, first))
         return cell.drop
 
-    def _recall(self, plan: Plan, reply: Reply, event: Any) -> bool:
+    def _recall(self, plan: Plan, reply: Reply, event: Any, shortcuts: Shortcuts) -> bool:  # noqa: C901  in one piece, too
         """Make the event's steps as they were made before in the same situation. Tells whether it was applied."""
         situation = reply.situation
         if situation is None:
-            situation = reply.situation = self.shortcuts.situation(reply)
+            situation = reply.situation = shortcuts.situation(reply)
         kind = plan.kind or ""
         key = plan.key_of(event)
         known = reply.instances.get(kind)
@@ -187,7 +171,7 @@ class Lifecycle:
         reply.lane = None
         if plan.text:
             if reply.newest is instance and walk.after is node:
-                reply.lane = lane_of(plan, reply, event, self.shortcuts.appenders)
+                reply.lane = lane_of(plan, reply, event, shortcuts.appenders)
             reply.newest = instance
         for effect in walk.effects:
             flaw = effect(reply, instance, event, None)
@@ -261,120 +245,11 @@ class Lifecycle:
             return False
         return True
 
-    def step(self, feed: Feed, instance: Instance, machine: Machine, given: str) -> bool:
-        """Walk one cell. Tells whether the event goes no further."""
-        if machine.of_part:
-            instance = self._part(instance, feed)
-        reply = feed.reply
-        holder = reply if machine.of_reply else instance
-        state = holder.states[machine.slot]
-        cell = state.cells[given]
-        if cell.trivial:
-            return False
-        reply.lane = None
-        walked = cell
-        if cell.guards:
-            cell = self._guarded(cell, feed, instance, state)
-        if self._trace is not None:
-            self._trace.note(machine, state, walked, cell, self.effects)
-        if cell.rule is not None:
-            self._report(cell.rule, feed, instance, state, cell.clash)
-        if cell.drop:
-            return True
-        if cell.renew:
-            instance.renew(INITIAL[machine.scope, instance.kind])
-        if cell.next is not state or cell.count:
-            self._move(reply, holder, state, cell)
-        for name in cell.effects:
-            flaw = self.effects[name](reply, instance, feed.event, feed.item)
-            if flaw is not None:
-                self._report_flaw(flaw, feed.type, reply, instance)
-        for other, its_input in cell.then:
-            if other is None:
-                self._follow(feed, its_input)
-            elif self.step(feed, instance, other, its_input):
-                return True
-        return False
-
-    def _guarded(self, cell: Outcome, feed: Feed, instance: Instance, state: State) -> Outcome:
-        """Look at the guards: report what they add, and give the first that stands in place of the cell."""
-        reply = feed.reply
-        for guard in cell.guards:
-            for of_reply, slot, states in guard.where:
-                if (reply if of_reply else instance).states[slot] not in states:
-                    break
-            else:
-                if guard.others and not self._holds(guard, feed, state.machine):
-                    continue
-                if guard.replaces:
-                    return guard
-                if guard.rule is not None:
-                    self._report(guard.rule, feed, instance, state, guard.clash)
-        return cell
-
-    def _follow(self, feed: Feed, given: str) -> None:
-        """Feed what follows the end of a reply to every instance that has the input."""
-        for each in (feed.reply, *feed.reply.every()):
-            for state in each.states:
-                if given in state.cells:
-                    self.step(feed, each, state.machine, given)
+    def _end(self, feed: Feed, given: str) -> None:
+        """End what the reply holds, and hold it among the ended ones."""
+        super()._end(feed, given)
         self.ended[feed.reply.key] = None
         self.full = len(self.ended) > self.keep_ended
-
-    def _move(self, reply: Reply, holder: Instance, state: State, cell: Outcome) -> None:
-        """Put the machine into its next state, and keep the counts that hang on it."""
-        slot = state.machine.slot
-        following = cell.next
-        if cell.count:
-            reply.counts[slot] += cell.count
-            if cell.zero is not None and not reply.counts[slot]:
-                following = cell.zero
-        if following is state or following is None:
-            return
-        holder.states[slot] = following
-        if holder is reply:
-            reply.situation = None
-        else:
-            holder.node = None
-        holder.since[slot] = self.index
-        reply.parked += following.parks - state.parks
-        if following.parks:
-            reply.parked_at = self.index
-
-    @staticmethod
-    def _part(call: Instance, feed: Feed) -> Instance:
-        """Find the data block inside a call's result."""
-        key = field_of(feed.event, feed.plan.part) if feed.plan is not None and feed.plan.part is not None else ""
-        part = call.parts.get(key)
-        if part is None:
-            part = call.parts[key] = Instance("part", None, key, call)
-        return part
-
-    def _holds(self, guard: Outcome, feed: Feed, machine: Machine) -> bool:
-        """Tell whether all of a guard's conditions hold that look at no machine."""
-        reply = feed.reply
-        for name, wanted in guard.others:
-            if name == "parked":
-                holds = reply.parked > 0
-            elif name == "overtaken":
-                holds = self.last_start > reply.parked_at
-            elif name == "forbidden":
-                holds = machine.kind not in ROLE_BLOCKS[reply.role]
-            else:
-                holds = field_of(feed.event, wanted) is not None
-            if not holds:
-                return False
-        return True
-
-    def _report_flaw(self, flaw: Flaw, name: str, reply: Reply, instance: Instance) -> None:
-        self.report(Breach(flaw.rule, name, reply.key, instance.key, pointer=flaw.pointer, detail=flaw.detail))
-
-    def _report(self, rule: str, feed: Feed, instance: Instance, state: State, clash: Machine | None) -> None:
-        if self._trace is not None:
-            self._trace.fit = False
-        machine = clash or state.machine
-        since = (feed.reply if machine.of_reply else instance).since[machine.slot]
-        self.report(Breach(rule, feed.type, feed.reply.key, instance.key, state.name, since))
 
 
 def _key(plan: Plan, source: Any) -> str:

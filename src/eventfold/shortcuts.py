@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from .instances import Flaw, Instance, Reply
     from .lane import Appender
-    from .table import Machine, Outcome, Plan, State
+    from .table import Outcome, Plan, State
 
 #: What stands in a guard besides machines, and depends on no more than a walk may.
 _OF_SITUATION = {"forbidden"}
@@ -70,9 +70,9 @@ class Trace:
         #: Whether it can be kept.
         self.fit = True
 
-    def note(self, machine: Machine, state: State, cell: Outcome, outcome: Outcome, effects: Mapping[str, Any]) -> None:
+    def note(self, state: State, cell: Outcome, outcome: Outcome, effects: Mapping[str, Any]) -> None:
         """Note a step: the cell, and what came of it."""
-        following = outcome.next or state
+        machine, following = state.machine, outcome.next or state
         ties = {name for guard in cell.guards for name, _ in guard.others}
         tied = machine.of_reply or machine.of_part or state.parks != following.parks or not ties <= _OF_SITUATION
         if tied or outcome.rule is not None or outcome.drop or outcome.renew or outcome.count:

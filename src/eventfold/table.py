@@ -8,7 +8,7 @@ resolved, so that the interpreter follows references instead of looking words up
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from eventfold_models import structs
 from eventfold_models.tables import CHILDREN, DEFAULTS, EVENTS, FIELDS, FREE_FORM, LIFECYCLE, REQUIRED
@@ -219,7 +219,7 @@ def _json_name(value: Any) -> str:
 
 def field_of(source: Any, name: str) -> Any:
     """Read a field of a struct or of a dict; None when it is absent."""
-    value: Any = source.get(name) if isinstance(source, dict) else getattr(source, name, None)  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+    value: Any = cast("dict[str, Any]", source).get(name) if isinstance(source, dict) else getattr(source, name, None)
     return None if value is structs.UNSET else value
 
 
@@ -274,7 +274,7 @@ class Plan:
         self.kind: str | None = CALL_KIND if any(step.machine.scope == "call" for step in self.steps) else next(iter(kinds), None)
         self.scope = "call" if self.kind == CALL_KIND else "block"
         #: Reads the id of the instance that an event names.
-        self.key_of: Callable[[Any], str] = attrgetter(*self.key) if self.key and not self.items else _nothing
+        self.key_of: Callable[[Any], str] = attrgetter(self.key[0]) if self.key and not self.items else _nothing
         names = [field for field in FIELDS[EVENTS[name]] if field not in _IDENTITY]
         getter = attrgetter(*names)
         #: Places in the content of fields that have a default, which null and absent mean.
@@ -309,7 +309,7 @@ def _is_text(name: str, field: str) -> bool:
         base.__annotations__[field] for base in struct.__mro__ if field in base.__annotations__
     )
     required = field in REQUIRED[EVENTS[name]]
-    return hint in _TEXTS if required else hint.split(" | ")[0] in {"str", "dict[str, Any]"}
+    return hint in _TEXTS if required else hint.split(" | ", maxsplit=1)[0] in {"str", "dict[str, Any]"}
 
 
 def _field(step: dict[str, Any]) -> str:

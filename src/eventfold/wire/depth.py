@@ -72,9 +72,10 @@ _LONGEST = {getattr(structs, class_name): _longest(class_name) for class_name in
 
 def nests_too_deep(event: Any, data: bytes) -> bool:
     """Tell whether an event's text nests deeper than the limit. A long text leaves no more room for brackets than a short one."""
-    struct = type(event)
+    struct: type[Any] = type(event)
     if struct not in SHALLOW:
-        struct = struct.__base__
+        # One that was extended by unknown fields.
+        struct = struct.__mro__[1]
     if len(data) <= SHALLOW[struct]:
         return False
     longest = _LONGEST[struct]

@@ -156,6 +156,14 @@ class Framer:
         """Give what can be read, once the form is known."""
         if self._decoder is not None:
             return data
+        if not self._head and len(data) > _BATCH:
+            # The beginning mostly tells, and need not be copied with all that follows.
+            self._head += data[:_BATCH]
+            if self._recognise(last=False):
+                self._head.clear()
+                return data if self.form == "sse" else data.removeprefix(_BOM)
+            self._head.clear()
+            self._news = _ANYTHING
         self._head += data
         if not self._news.search(data) and len(self._head) <= self.max_length:
             return None

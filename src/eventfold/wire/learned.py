@@ -7,9 +7,7 @@ is bounded and shared by all readers, since it says nothing about any stream.
 
 from __future__ import annotations
 
-from functools import reduce
-from operator import or_
-from typing import Any
+from typing import Any, Union
 
 import msgspec
 from eventfold_models import structs
@@ -58,7 +56,7 @@ class LearnedDecoder:
         )
         self._classes[class_name] = struct
         self.extras[struct] = tuple(extras)
-        self.decode = msgspec.json.Decoder(reduce(or_, self._classes.values())).decode
+        self.decode = msgspec.json.Decoder(Union[tuple(self._classes.values())]).decode  # noqa: UP007  made of a tuple
 
 
 #: The one that all readers share.
