@@ -18,7 +18,7 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 LAYERS = (
     {"modelbase", "structbase", "jsonvalue"},
     {"models", "findings", "shape", "wire"},
-    {"table", "lifecycle"},
+    {"table", "instances", "base64_text", "fingerprint", "lane", "shortcuts", "interpreter", "lifecycle"},
     {"draft", "effects", "resume", "fold", "stored", "check"},
     {"messages", "unfold", "dialects"},
     {"vectors"},

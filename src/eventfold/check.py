@@ -11,12 +11,17 @@ import re
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from msgspec import UNSET
+
 from .findings import Collector, Finding
 from .fold import Folder, as_struct
 from .jsonvalue import shown
 from .lifecycle import KEEP_ENDED, MAX_OPEN
 from .table import PLAN_OF
 from .wire import TOO_DEEP, EventReader, Framer, StoredMessage
+from .wire.depth import SHALLOWEST, nests_too_deep
+from .wire.learned import LEARNED, UNKNOWN_FIELD
+from .wire.reader import DECODE, REFUSALS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -67,7 +72,7 @@ class Checker:
         self._line: int | None = None
         #: What is to be said of an end that came too early.
         self._cut = ""
-        self._framed = 0
+        self._extended = False  #: whether unknown fields came lately
 
     @property
     def form(self) -> str:
@@ -76,7 +81,9 @@ class Checker:
 
     def feed(self, data: bytes) -> None:
         """Read bytes."""
-        self._read(self._framer.feed(data))
+        for line, events in self._framer.batches(data):
+            self._read_lines(line, events)
+        self._say_problems()
 
     def finish(self, cut: str = "") -> list[Finding]:
         """
@@ -114,25 +121,73 @@ class Checker:
         return self._collector.overflow(HELD)
 
     def _read(self, frames: Iterator[tuple[int, bytes]]) -> None:
-        read = self._reader.read
-        remarks = self._reader.remarks
         for line, data in frames:
-            index = self.events
-            self._line = line
-            event = read(data)
-            if self._framer.problems:
-                self._say_problems()
-            if remarks:
-                self._remark(self.messages if type(event) is StoredMessage else index)
-            if type(event) is StoredMessage:
-                self._store(event.wire)
-            elif event is not None:
-                self.events += 1
-                self._apply(event, index)
-            else:
-                # What is named or only too deep was an event; the rest was anything.
-                self.events += any(remark.type or remark.rule == TOO_DEEP for remark in remarks)
+            self._read_lines(line, [data])
         self._say_problems()
+
+    def _read_lines(self, line: int, lines: list[bytes]) -> None:
+        """
+        Read events that stand on lines which follow each other.
+
+        This is the hot path: nothing is called for an event but what decodes it, reads its time and applies it.
+        """
+        if self._framer.problems:
+            self._say_problems()
+        folder, lifecycle = self.folder, self.folder.lifecycle
+        apply = lifecycle.apply
+        # Unknown fields mostly come in all events or in none.
+        decode = LEARNED.decode if self._extended else DECODE
+        self._extended = False
+        index = self.events
+        event: Any
+        for self._line, data in enumerate(lines, line):
+            try:
+                event = decode(data)
+                read_time(event.created_at)
+            except REFUSALS:
+                event = None
+            if event is None or (
+                (len(data) > SHALLOWEST or decode is not DECODE)
+                and (nests_too_deep(event, data) or (decode is not DECODE and not self._repeats(event)))
+            ):
+                self.events = index
+                if not data.isspace():
+                    self._look_again(data.removesuffix(b"\n") if self.form == "jsonl" else data)
+                index = self.events
+                if self._extended:
+                    decode = LEARNED.decode
+                continue
+            apply(event, index)
+            index += 1
+            if lifecycle.full:
+                folder.forget_ended()
+        self.events = folder.index = index
+
+    def _repeats(self, event: Any) -> bool:
+        """Count the unknown fields of an event, if all of them were found before."""
+        extras = LEARNED.extras.get(type(event), _NO_EXTRAS)
+        keys = [key for attribute, key in extras if getattr(event, attribute) is not UNSET]
+        if not keys:
+            return True
+        self._extended = True
+        return self._collector.repeat(keys)
+
+    def _look_again(self, data: bytes) -> None:
+        """Read an event of which something is to be said."""
+        index = self.events
+        event = self._reader.read(data)
+        remarks = self._reader.remarks
+        if remarks:
+            self._extended = self._extended or remarks[0].rule == UNKNOWN_FIELD
+            self._remark(self.messages if type(event) is StoredMessage else index)
+        if type(event) is StoredMessage:
+            self._store(event.wire)
+        elif event is not None:
+            self.events += 1
+            self._apply(event, index)
+        else:
+            # What is named or only too deep was an event; the rest was anything.
+            self.events += any(remark.type or remark.rule == TOO_DEEP for remark in remarks)
 
     def _store(self, message: Wire) -> None:
         from .stored import check_message  # noqa: PLC0415  loads jsonschema, which a stream in order does not need
@@ -152,8 +207,10 @@ class Checker:
                 pointer="/created_at",
                 values={"type": PLAN_OF[type(event)].type, "detail": f"created_at is {shown(event.created_at)}"},
             )
-        self.folder.index = index
-        self.folder.feed(event)
+        self.folder.index = index + 1
+        self.folder.lifecycle.apply(event, index)
+        if self.folder.lifecycle.full:
+            self.folder.forget_ended()
 
     def _remark(self, index: int) -> None:
         for rule, detail, pointer, name in self._reader.remarks:
@@ -187,13 +244,18 @@ class Checker:
         )
 
 
+_NO_EXTRAS: tuple[tuple[str, tuple[str, str, str]], ...] = ()
+
+#: Reads nearly every timestamp, and raises ValueError.
+read_time = datetime.fromisoformat
+
 #: ISO 8601 that datetime does not read: a leap second, midnight as 24:00, a day of the year, a month.
 _ISO_8601 = re.compile(r"\d{4}-(?:\d\d|\d{3}|\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d(?::?\d\d)?)?)?")
 
 
 def _is_timestamp(text: str) -> bool:
     try:
-        datetime.fromisoformat(text)
+        read_time(text)
     except ValueError:
         return _ISO_8601.fullmatch(text) is not None
     return True

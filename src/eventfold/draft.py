@@ -11,9 +11,11 @@ import binascii
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
-from .jsonvalue import copy_json
+from .jsonvalue import copy_json, copy_object
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .shape import Wire
 
 
@@ -24,26 +26,58 @@ _LOOKED_AT = 32
 class TextDraft:
     """A block (or tool call) whose text grows in one field."""
 
-    __slots__ = ("before", "buffer", "field", "last", "wire")
+    __slots__ = ("_buffer", "_write", "before", "field", "last", "text", "wire")
 
     def __init__(self, field: str, wire: Wire) -> None:
         self.field = field
         self.wire = wire
-        self.buffer = StringIO()
-        self.buffer.write(wire[field])
+        #: The text that came first, all of it while there is no buffer: many a text comes whole.
+        self.text: str = wire[field]
+        self._buffer: StringIO | None = None
+        self._write: Callable[[str], Any] | None = None
         #: The newest delta with text, and the one before it.
         self.last = self.before = ""
 
+    @property
+    def buffer(self) -> StringIO:
+        """The text as a file that is written at its end."""
+        if self._buffer is None:
+            self._buffer = StringIO()
+            self._write = self._buffer.write
+            self._write(self.text)
+        return self._buffer
+
     def append(self, text: str) -> None:
         """Add text at the end."""
-        self.buffer.write(text)
+        write = self._write
+        if write is not None:
+            write(text)
+        elif not self.text:
+            self.text = text
+        else:
+            self.buffer.write(text)
         if text:
             self.before, self.last = self.last, text
 
     def replace(self, text: str) -> None:
         """Put text in place of all there is."""
-        self.buffer = StringIO()
-        self.buffer.write(text)
+        self.text = text
+        self._buffer = self._write = None
+
+    def append_other(self, text: str) -> bool:
+        """Add text at the end, unless `repeats` would hold after it. Tells whether it was added."""
+        last = self.last
+        # What is longer and begins with it is greater, too: mostly that is all there is to compare.
+        if text > last and text.startswith(last):
+            return False
+        write = self._write
+        if write is None:
+            self.append(text)
+            return True
+        write(text)
+        if text:
+            self.before, self.last = last, text
+        return True
 
     def repeats(self) -> bool:
         """Tell whether the newest delta is longer than the one before it and begins with it, as a cumulative producer's does."""
@@ -51,7 +85,9 @@ class TextDraft:
 
     def snapshot(self) -> Wire:
         """Give the block as it stands."""
-        return {**{key: copy_json(value) for key, value in self.wire.items()}, self.field: self.buffer.getvalue()}
+        wire = copy_object(self.wire)
+        wire[self.field] = self.text if self._buffer is None else self._buffer.getvalue()
+        return wire
 
     def end(self, most: int) -> Wire:
         """Give the block with the end of its text alone, to be looked at; but for the first time, in work that does not grow with it."""
@@ -86,7 +122,9 @@ class DataDraft:
         source = copy_json(self.source)
         if self.data is not None:
             source["data"] = binascii.b2a_base64(self.data, newline=False).decode("ascii")
-        return {**{key: copy_json(value) for key, value in self.wire.items()}, "source": source}
+        wire = copy_object(self.wire)
+        wire["source"] = source
+        return wire
 
     def end(self, most: int) -> Wire:
         """Give the block with its size in place of its bytes, to be looked at."""
@@ -147,8 +185,9 @@ class ResultDraft:
 
     def snapshot(self) -> Wire:
         """Give the result as it stands."""
-        output = [part.snapshot() for part in self.parts] if self.output is None else copy_json(self.output)
-        return {**{key: copy_json(value) for key, value in self.wire.items()}, "output": output}
+        wire = copy_object(self.wire)
+        wire["output"] = [part.snapshot() for part in self.parts] if self.output is None else copy_json(self.output)
+        return wire
 
     def end(self, most: int) -> Wire:
         """Give the result with the end of its output, to be looked at."""
@@ -181,11 +220,11 @@ class MessageDraft:
 
     def snapshot(self) -> Wire:
         """Give the message as it stands."""
-        wire: Wire = {key: copy_json(value) for key, value in self.head.items()}
+        wire: Wire = copy_object(self.head)
         wire["content"] = [block.snapshot() for block in self.content]
         if self.usage is not None:
             wire["usage"] = dict(self.usage)
-        return wire | {key: copy_json(value) for key, value in self.tail.items()}
+        return wire | copy_object(self.tail)
 
     def end(self, most: int) -> Wire:
         """Give the message with the end of its content, at most so many characters of each block: what a screen can show."""

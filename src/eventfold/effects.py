@@ -13,13 +13,17 @@ from typing import TYPE_CHECKING, Any
 from eventfold_models.tables import BLOCKS, CHILDREN, DEFAULTS, FIELDS
 
 from .draft import DataDraft, MessageDraft, ResultDraft, TextDraft, WholeDraft
+from .instances import Flaw
 from .jsonvalue import copy_json
-from .lifecycle import Effect, Flaw
+from .lane import Appender
 from .shape import carried
 from .table import field_of
 
 if TYPE_CHECKING:
-    from .lifecycle import Instance, Reply
+    from collections.abc import Callable
+
+    from .instances import Instance, Reply
+    from .lifecycle import Effect
 
 #: The effects, by name.
 EFFECTS: dict[str, Effect] = {}
@@ -149,13 +153,15 @@ def add_hint(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
 def open_call(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
     """Begin a pending tool call with empty arguments."""
     del item
-    _add_call(reply, instance, {"name": event.tool_call_name, "input": "", "state": "pending", "created_at": event.created_at})
+    name, time = event.tool_call_name, event.created_at
+    _add_call(reply, instance, {"type": "tool_call", "id": instance.key, "name": name, "input": "", "state": "pending", "created_at": time})
 
 
 @_effect
 def append_arguments(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
     """Append the delta to the call's arguments."""
-    append_text(reply, instance, event, item)
+    del reply, item
+    instance.draft.append(event.delta)
 
 
 @_effect
@@ -168,7 +174,7 @@ def close_call(reply: Reply, instance: Instance, event: Any, item: Any) -> Flaw 
 def create_call(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
     """Add the call that a request carries."""
     wire = carried(item, BLOCKS["tool_call"])
-    _add_call(reply, instance, {**wire, "created_at": wire.get("created_at", event.created_at)})
+    _add_call(reply, instance, {"type": "tool_call", "id": instance.key, **wire, "created_at": wire.get("created_at", event.created_at)})
 
 
 @_effect
@@ -205,7 +211,9 @@ def finish_call(reply: Reply, instance: Instance, event: Any, item: Any) -> None
 def open_result(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
     """Begin a running result without output."""
     del item
-    _add_result(reply, instance, {"name": event.tool_call_name, "output": [], "state": "running", "created_at": event.created_at})
+    name, time = event.tool_call_name, event.created_at
+    wire: dict[str, Any] = {"type": "tool_result", "id": instance.key, "name": name, "output": [], "state": "running", "created_at": time}
+    _add_result(reply, instance, wire)
 
 
 @_effect
@@ -257,7 +265,7 @@ def add_result(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
     times = {"created_at": given.get("created_at", event.created_at)}
     if state != default:
         times["finished_at"] = given.get("finished_at", event.created_at)
-    _add_result(reply, instance, {**given, "state": state, **times})
+    _add_result(reply, instance, {"type": "tool_result", "id": instance.key, **given, "state": state, **times})
     instance.result.output = given["output"]
 
 
@@ -291,13 +299,28 @@ def settle_result(reply: Reply, instance: Instance, event: Any, item: Any) -> No
     instance.result.wire.pop(PROVISIONAL, None)
 
 
+def _append(instance: Instance) -> Callable[[str], Any]:
+    return instance.draft.append
+
+
+def _append_other(instance: Instance) -> Callable[[str], bool]:
+    return instance.draft.append_other
+
+
+#: Of the effects that do nothing but append the event's text, what appends to an instance.
+APPENDERS: dict[str, Appender] = {
+    append_text.__name__: Appender(_append, _append_other),
+    append_arguments.__name__: Appender(_append),
+}
+
+
 def _given_result(item: Any) -> dict[str, Any]:
     """Give a result that came from outside, without the mark, which is the fold's own and tells how a stored message goes on."""
     return {key: value for key, value in carried(item, BLOCKS["tool_result"]).items() if key != PROVISIONAL}
 
 
 def _add_call(reply: Reply, instance: Instance, wire: dict[str, Any]) -> None:
-    instance.draft = TextDraft("input", {"type": "tool_call", "id": instance.key, **wire})
+    instance.draft = TextDraft("input", wire)
     reply.draft.content.append(instance.draft)
 
 
@@ -314,7 +337,7 @@ def _take_request(instance: Instance, item: Any, state: str) -> None:
 
 
 def _add_result(reply: Reply, instance: Instance, wire: dict[str, Any]) -> None:
-    instance.result = ResultDraft({"type": "tool_result", "id": instance.key, **wire})
+    instance.result = ResultDraft(wire)
     reply.draft.content.append(instance.result)
 
 

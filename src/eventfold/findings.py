@@ -130,6 +130,16 @@ class Collector:
         keys = sorted(self._groups, key=lambda key: self._groups[key].index)[: -(most // 2) or None]
         return [replace(self._groups.pop(key), count=self._counts.pop(key)) for key in keys]
 
+    def repeat(self, keys: list[tuple[str, str, str]]) -> bool:
+        """Count one more of each, given as rule and group, if all of them were added before. Tells whether they were."""
+        counts = self._counts
+        for key in keys:
+            if key not in counts:
+                return False
+        for key in keys:
+            counts[key] += 1
+        return True
+
     def __iter__(self) -> Any:
         """Give the findings by place in the stream."""
         found = [replace(finding, count=self._counts[key]) for key, finding in self._groups.items()]

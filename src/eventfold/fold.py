@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from .effects import EFFECTS
+from .effects import APPENDERS, EFFECTS
 from .jsonvalue import copy_json
 from .lifecycle import KEEP_ENDED, MAX_OPEN, Breach, Lifecycle, Reply
 from .resume import dump, load, reply_from_message
+from .shortcuts import Shortcuts
 from .table import PLAN_OF
 from .wire.reader import read_event
 
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
     from eventfold_models.models import Msg
 
     from .shape import Wire
+
+
+#: The walks that were made with these effects.
+_SHORTCUTS = Shortcuts(APPENDERS)
 
 
 class UnknownReply(LookupError):
@@ -59,7 +64,9 @@ class Folder:
         keep_messages: bool = True,
         report: Callable[[Breach], None] = _silent,
     ) -> None:
-        self.lifecycle = Lifecycle(EFFECTS, report, keep_ended=keep_ended, max_open=max_open, give_up=self._let_go)
+        self.lifecycle = Lifecycle(
+            EFFECTS, report, shortcuts=_SHORTCUTS, keep_ended=keep_ended, max_open=max_open, give_up=self._let_go
+        )
         #: Whether messages are kept of replies that are no longer held; whoever only checks needs none.
         self.keep_messages = keep_messages
         #: Index of the next event.
@@ -92,7 +99,7 @@ class Folder:
         """
         self.lifecycle.apply(as_struct(event), self.index)
         self.index += 1
-        if len(self.lifecycle.ended) > self.lifecycle.keep_ended:
+        if self.lifecycle.full:
             self.forget_ended()
 
     def forget_ended(self) -> None:

@@ -17,11 +17,18 @@ def is_array(value: Any) -> TypeGuard[list[Any]]:
 
 def copy_json(value: Any) -> Any:
     """Copy a JSON value, so that nobody's later change shows in the other."""
+    if isinstance(value, str):
+        return value
     if is_object(value):
-        return {key: copy_json(item) for key, item in value.items()}
+        return copy_object(value)
     if is_array(value):
         return [copy_json(item) for item in value]
     return value
+
+
+def copy_object(value: dict[str, Any]) -> dict[str, Any]:
+    """Copy a JSON object. Most of what it holds is text, which needs no copy and so no call."""
+    return {key: item if type(item) is str else copy_json(item) for key, item in value.items()}
 
 
 def depth_of(value: Any) -> int:

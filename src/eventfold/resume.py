@@ -14,18 +14,21 @@ from typing import TYPE_CHECKING, Any
 
 from eventfold_models.tables import FIELDS, MESSAGES, WIRE_VERSION
 
+from .base64_text import decode_base64
 from .draft import TAIL, BlockDraft, DataDraft, MessageDraft, ResultDraft, TextDraft, WholeDraft
 from .effects import GROWING
+from .instances import Instance, Reply
 from .jsonvalue import copy_json, is_object
-from .lifecycle import MAX_OPEN, Instance, Lifecycle, Reply, decode_base64
+from .lifecycle import MAX_OPEN
 from .shape import wire_of
 from .table import CALL_KIND, MACHINES, Machine
 
 if TYPE_CHECKING:
+    from .lifecycle import Lifecycle
     from .shape import Wire
 
 #: Version of the checkpoint's form.
-FORM = 1
+FORM = 2
 
 
 # --- stored messages ----------------------------------------------------------------------------

@@ -8,10 +8,10 @@ resolved, so that the interpreter follows references instead of looking words up
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from eventfold_models import structs
-from eventfold_models.tables import CHILDREN, DEFAULTS, EVENTS, FIELDS, FREE_FORM, LIFECYCLE
+from eventfold_models.tables import CHILDREN, DEFAULTS, EVENTS, FIELDS, FREE_FORM, LIFECYCLE, REQUIRED
 
 from .jsonvalue import is_array, is_object
 
@@ -25,10 +25,31 @@ CALL_KIND = LIFECYCLE["machines"]["arguments"]["kind"]
 _IDENTITY = ("type", "id", "reply_id", "created_at")
 
 
+#: Types of fields that hold a string.
+_TEXTS = {"str", "Id", "ToolResultState"}
+
+
 class Outcome:
     """What happens: next state, effects, broken rule, and what follows."""
 
-    __slots__ = ("clash", "count", "drop", "effects", "guards", "next", "renew", "replaces", "rule", "then", "trivial", "when", "zero")
+    __slots__ = (
+        "clash",
+        "count",
+        "drop",
+        "effects",
+        "guards",
+        "next",
+        "others",
+        "renew",
+        "replaces",
+        "rule",
+        "steady",
+        "then",
+        "trivial",
+        "when",
+        "where",
+        "zero",
+    )
 
     def __init__(self, row: dict[str, Any]) -> None:
         effects = row.get("effect", [])
@@ -44,11 +65,15 @@ class Outcome:
         self.guards: tuple[Outcome, ...] = ()
         #: Of a guard: what must hold, and whether it stands in place of the cell.
         self.when: tuple[tuple[str, Any], ...] = ()
+        #: The same, taken apart: whether a reply's machine is meant, its slot, the states that will do; and what is no machine.
+        self.where: tuple[tuple[bool, int, tuple[State, ...]], ...] = ()
+        self.others: tuple[tuple[str, Any], ...] = ()
         self.replaces: bool = bool(self.effects or self.drop or "next" in row)
         #: Of a guard: the machine whose state the event clashes with, if it is another one.
         self.clash: Machine | None = None
-        #: Of a cell: nothing at all happens.
+        #: Of a cell: nothing at all happens; or effects alone, so that the next input of the kind finds the same cell.
         self.trivial = False
+        self.steady = False
 
 
 class State:
@@ -66,11 +91,13 @@ class State:
 class Machine:
     """A machine: its states, and the slot that its state has in an instance."""
 
-    __slots__ = ("initial", "inputs", "kind", "name", "scope", "slot", "states", "stored")
+    __slots__ = ("initial", "inputs", "kind", "name", "of_part", "of_reply", "scope", "slot", "states", "stored")
 
     def __init__(self, name: str, row: dict[str, Any], slot: int) -> None:
         self.name = name
         self.scope: str = row["scope"]
+        self.of_reply = self.scope == "reply"
+        self.of_part = self.scope == "part"
         self.kind: str | None = row.get("kind")
         self.slot = slot
         parks = row.get("parks", ())
@@ -100,7 +127,8 @@ def _machines() -> dict[str, Machine]:
                 outcome.zero = machine.states[cell["zero"]] if "zero" in cell else None
                 outcome.then = _then(machines, cell)
                 outcome.guards = tuple(_guards(machines, machine, given, state))
-                outcome.trivial = set(cell) == {"next"} and cell["next"] == state and not outcome.guards
+                outcome.steady = set(cell) <= {"next", "effect"} and cell["next"] == state and not outcome.guards
+                outcome.trivial = outcome.steady and not outcome.effects
                 machine.states[state].cells[given] = outcome
     return machines
 
@@ -118,7 +146,13 @@ def _guards(machines: dict[str, Machine], machine: Machine, given: str, state: s
             guard.next = machine.states[row["next"]] if "next" in row else machine.states[state]
             guard.then = _then(machines, row)
             guard.clash = machines[row["clash"]] if "clash" in row else None
-            guard.when = tuple((name, frozenset(wanted) if is_array(wanted) else wanted) for name, wanted in row["when"].items())
+            guard.when = tuple(row["when"].items())
+            guard.where = tuple(
+                (machines[name].of_reply, machines[name].slot, tuple(machines[name].states[wanted] for wanted in states))
+                for name, states in guard.when
+                if is_array(states)
+            )
+            guard.others = tuple((name, wanted) for name, wanted in guard.when if not is_array(wanted))
             found.append(guard)
     return found
 
@@ -162,12 +196,18 @@ class Step:
         self.repeats: str | None = how.get("repeats")
         self.verdicts: tuple[str, str] = (how.get("yes", ""), how.get("no", ""))
 
+    def cells(self) -> list[Outcome]:
+        """Give the cells that a step with a fixed input may walk."""
+        return [state.cells[self.fixed or ""] for state in self.machine.states.values()]
+
     def input_of(self, source: Any) -> str:
         """Find the input by the fields of an event or of an item of its list."""
         if self.fixed is not None:
             return self.fixed
         if self.field is not None:
             value = field_of(source, self.field)
+            if type(value) is str and value:
+                return self.values.get(value, self.otherwise or "")
             return self.values.get("" if value is None else _json_name(value), self.otherwise or "")
         return next(given for name, given in self.present if field_of(source, name) is not None)
 
@@ -179,16 +219,38 @@ def _json_name(value: Any) -> str:
 
 def field_of(source: Any, name: str) -> Any:
     """Read a field of a struct or of a dict; None when it is absent."""
-    if is_object(source):
-        return source.get(name)
-    value = getattr(source, name, None)
+    value: Any = cast("dict[str, Any]", source).get(name) if isinstance(source, dict) else getattr(source, name, None)
     return None if value is structs.UNSET else value
 
 
 class Plan:
     """What an event type feeds to which machines."""
 
-    __slots__ = ("base64", "content", "defaults", "items", "key", "kind", "nested", "number", "part", "steps", "type")
+    __slots__ = (
+        "asks",
+        "base64",
+        "content",
+        "defaults",
+        "gate",
+        "head",
+        "items",
+        "kept",
+        "key",
+        "key_of",
+        "kind",
+        "nested",
+        "number",
+        "own",
+        "part",
+        "plain",
+        "rest",
+        "scope",
+        "spare",
+        "steps",
+        "tail",
+        "text",
+        "type",
+    )
 
     def __init__(self, number: int, name: str, row: dict[str, Any]) -> None:
         self.type = name
@@ -200,9 +262,19 @@ class Plan:
         self.base64: tuple[str, str] | None = (row["base64"]["field"], row["base64"]["rule"]) if "base64" in row else None
         defaults = DEFAULTS.get(_item_class(name, self.items) if self.items else EVENTS[name], {})
         self.steps = tuple(Step(step, defaults.get(_field(step))) for step in row["steps"])
+        #: The first step, which asks the reply, and those after it.
+        self.gate = self.steps[0] if self.steps else None
+        self.rest = self.steps[1:]
         kinds = [step.machine.kind for step in self.steps if step.machine.kind]
         #: Under which kind the instance is found: a call and its result are one.
+        #: Whether a walk can be kept: there is one instance, and nothing but the step's input is read from the event.
+        self.kept = "key" in row and not {"items", "base64", "part"} & set(row) and all(step.repeats is None for step in self.rest)
+        #: The step whose input a field says, if there is one.
+        self.asks = next((step for step in self.rest if step.fixed is None), None)
         self.kind: str | None = CALL_KIND if any(step.machine.scope == "call" for step in self.steps) else next(iter(kinds), None)
+        self.scope = "call" if self.kind == CALL_KIND else "block"
+        #: Reads the id of the instance that an event names.
+        self.key_of: Callable[[Any], str] = attrgetter(self.key[0]) if self.key and not self.items else _nothing
         names = [field for field in FIELDS[EVENTS[name]] if field not in _IDENTITY]
         getter = attrgetter(*names)
         #: Places in the content of fields that have a default, which null and absent mean.
@@ -212,6 +284,32 @@ class Plan:
         free = FREE_FORM[EVENTS[name]]
         self.nested = tuple((i, children.get(field, "")) for i, field in enumerate(names) if field in children or field in free)
         self.content: Callable[[Any], tuple[Any, ...]] = getter if len(names) > 1 else lambda event: (getter(event),)
+        #: Whether the content is text alone, when nothing stands in the fields that may be absent; and what reads these, and the text.
+        own = [field for field in names if field in REQUIRED[EVENTS[name]]]
+        spare = [field for field in names if field not in own and field not in FIELDS["EventBase"]]
+        self.plain = plain = bool(own) and all(_is_text(name, field) for field in names) and not self.defaults
+        self.spare: Callable[[Any], tuple[Any, ...]] | None = attrgetter(*spare, "metadata") if spare else None
+        self.own: Callable[[Any], Any] = attrgetter(*own) if plain else _nothing
+        self.tail: Callable[[Any], str] = attrgetter(own[-1]) if plain else _nothing
+        grows = any(cell.steady and cell.effects for step in self.rest if step.fixed for cell in step.cells())
+        self.text = own[-1] if plain and grows and self.key == tuple(own[:-1]) and len(own) == len(names) - 2 else ""
+        self.head: Callable[[Any], Any] = attrgetter(*own[:-1]) if plain and len(own) > 1 else _nothing
+
+
+def _nothing(event: Any) -> str:
+    """Read no field."""
+    del event
+    return ""
+
+
+def _is_text(name: str, field: str) -> bool:
+    """Tell whether a field of an event is a string that must be there, or a string or object that is empty or says something."""
+    struct = getattr(structs, EVENTS[name])
+    hint: str = struct.__annotations__.get(field) or next(
+        base.__annotations__[field] for base in struct.__mro__ if field in base.__annotations__
+    )
+    required = field in REQUIRED[EVENTS[name]]
+    return hint in _TEXTS if required else hint.split(" | ", maxsplit=1)[0] in {"str", "dict[str, Any]"}
 
 
 def _field(step: dict[str, Any]) -> str:
@@ -225,5 +323,17 @@ def _item_class(name: str, items: str) -> str:
 
 
 PLANS: dict[str, Plan] = {name: Plan(number, name, row) for number, (name, row) in enumerate(LIFECYCLE["events"].items())}
-#: The plan of each struct class.
-PLAN_OF: dict[type, Plan] = {getattr(structs, EVENTS[name]): plan for name, plan in PLANS.items()}
+
+
+class _Plans(dict[type, Plan]):
+    """The plan of each struct class, and of what extends it."""
+
+    def __missing__(self, struct: type) -> Plan:
+        plan = next((plan for base, plan in self.items() if issubclass(struct, base)), None)
+        if plan is None:
+            raise KeyError(struct)
+        self[struct] = plan
+        return plan
+
+
+PLAN_OF = _Plans({getattr(structs, EVENTS[name]): plan for name, plan in PLANS.items()})

@@ -45,6 +45,7 @@ class Mutant(NamedTuple):
 
 
 EFFECTS, LIFECYCLE, DRAFT = "src/eventfold/effects.py", "src/eventfold/lifecycle.py", "src/eventfold/draft.py"
+BASE64 = "src/eventfold/base64_text.py"
 TABLE, RESUME, UNFOLD, SHAPE = "schemas/lifecycle.json", "src/eventfold/resume.py", "src/eventfold/unfold.py", "src/eventfold/shape.py"
 
 MUTANTS: dict[str, Mutant] = {
@@ -62,8 +63,8 @@ MUTANTS: dict[str, Mutant] = {
         "binascii.b2a_base64(self.data, newline=False)",
         "b''.join(binascii.b2a_base64(self.data[i:i+4], newline=False) for i in range(0, len(self.data), 4))",
     ),
-    "base64 decoded leniently": Mutant(LIFECYCLE, "strict_mode=True", "strict_mode=False"),
-    "trailing bits accepted": Mutant(LIFECYCLE, 'if text.endswith("=") and', 'if text.endswith("*") and'),
+    "base64 decoded leniently": Mutant(BASE64, "strict_mode=True", "strict_mode=False"),
+    "trailing bits accepted": Mutant(BASE64, 'if text.endswith("=") and', 'if text.endswith("*") and'),
     "final text ignored": Mutant(EFFECTS, "    if text is not None:\n        instance.draft.replace(text)\n", ""),
     "edited input ignored": Mutant(EFFECTS, '    instance.draft.replace(field_of(call, "input"))\n', ""),
     "edited name ignored": Mutant(EFFECTS, 'state="allowed", name=field_of(call, "name")', 'state="allowed"'),
@@ -80,7 +81,7 @@ MUTANTS: dict[str, Mutant] = {
         EFFECTS, "    instance.result.append_text(event.delta)\n", "    if event.delta:\n        instance.result.append_text(event.delta)\n"
     ),
     "aliased metadata": Mutant(
-        DRAFT, "wire: Wire = {key: copy_json(value) for key, value in self.head.items()}", "wire: Wire = dict(self.head)"
+        DRAFT, "wire: Wire = copy_object(self.head)", "wire: Wire = dict(self.head)"
     ),
     "aliased output": Mutant(
         "src/eventfold/jsonvalue.py",

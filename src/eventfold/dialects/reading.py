@@ -51,6 +51,10 @@ class DialectChecker(Checker):
         self._collector = Collector({**RULES, **dialect.rules})
         self._messages: list[Any] = []
 
+    def feed(self, data: bytes) -> None:
+        """Read bytes."""
+        self._read(self._framer.feed(data))
+
     def finish(self, cut: str = "") -> list[Finding]:
         """Read what is left at the end of the input, and give all findings by place."""
         self._cut = cut

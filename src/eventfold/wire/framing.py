@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from io import BytesIO
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from .sse import SSEDecoder
 from .values import ValueDecoder
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 #: Longest event that is read, in bytes. An event of 8 MB of base64 passes; a runaway line does not.
 MAX_LENGTH = 32 * 1024 * 1024
 
+#: How many bytes of lines are cut out at once: few, so that they are still at hand when they are read.
+_BATCH = 1 << 15
+
 _BOM = b"\xef\xbb\xbf"
 _SSE_FIELDS = (b"data", b"event", b"id", b"retry")
 _SSE_LINE = re.compile(rb"(?:data|event|id|retry)(?::|$)|:")
@@ -27,6 +31,9 @@ _LINE_END = re.compile(rb"\r\n|\n|\r")
 _BLANK = b" \t\r\n"
 _TEXT = re.compile(rb"[^ \t\r\n]")
 _ANYTHING = re.compile(rb"")
+
+
+_Frame = TypeVar("_Frame")
 
 
 class Problem(NamedTuple):
@@ -49,23 +56,41 @@ class LineDecoder:
         self._line = 0
 
     def feed(self, data: bytes) -> Iterator[tuple[int, bytes]]:
-        """Read bytes, cut anywhere."""
-        *lines, rest = data.split(b"\n")
-        if lines:
-            lines[0] = b"" if self._dropping else b"".join((*self._parts, lines[0]))
-            self._parts, self._length, self._dropping = [], 0, False
-        for line in lines:
-            self._line += 1
-            if len(line) > self._max_length:
-                self.too_long.append(self._line)
-            elif line and not line.isspace():
-                yield self._line, line
-        if rest and not self._dropping:
-            self._parts.append(rest)
-            self._length += len(rest)
-            if self._length > self._max_length:
-                self.too_long.append(self._line + 1)
-                self._parts, self._dropping = [], True
+        """Read bytes, cut anywhere. Blank lines are left out."""
+        for first, lines in self.batches(data):
+            for number, line in enumerate(lines, first):
+                if not line.isspace():
+                    yield number, line.removesuffix(b"\n")
+
+    def batches(self, data: bytes) -> Iterator[tuple[int, list[bytes]]]:
+        """Read bytes, cut anywhere. Gives lines as they are, blank ones too: the number of the first, and as many as follow it."""
+        stream, at = BytesIO(data), 0
+        while lines := stream.readlines(_BATCH):
+            size, at = stream.tell() - at, stream.tell()
+            rest = b"" if lines[-1].endswith(b"\n") else lines.pop()
+            if lines and (self._parts or self._dropping):
+                lines[0] = b"\n" if self._dropping else b"".join((*self._parts, lines[0]))
+                self._parts, self._length, self._dropping = [], 0, False
+            first = self._line + 1
+            self._line += len(lines)
+            if lines and max(size, len(lines[0])) > self._max_length:
+                yield from self._without_long(first, lines)
+            elif lines:
+                yield first, lines
+            if rest and not self._dropping:
+                self._parts.append(rest)
+                self._length += len(rest)
+                if self._length > self._max_length:
+                    self.too_long.append(self._line + 1)
+                    self._parts, self._dropping = [], True
+
+    def _without_long(self, first: int, lines: list[bytes]) -> Iterator[tuple[int, list[bytes]]]:
+        """Give the lines one by one, and each that is too long its place among them."""
+        for number, line in enumerate(lines, first):
+            if len(line) > self._max_length + 1:
+                self.too_long.append(number)
+            else:
+                yield number, [line]
 
     def finish(self) -> tuple[int, bytes] | None:
         """Give the last line if it lacks its end."""
@@ -86,20 +111,23 @@ class Framer:
 
     def feed(self, data: bytes) -> Iterator[tuple[int, bytes]]:
         """Read bytes, cut anywhere."""
-        if self._decoder is None:
-            self._head += data
-            if not self._news.search(data) and len(self._head) <= self.max_length:
-                return
-            if not self._recognise(last=False):
-                return
-            data = self._start()
-        yield from self._read(data)
+        if (known := self._known(data)) is not None and self._decoder is not None:
+            yield from self._read(self._decoder, self._decoder.feed(known))
+
+    def batches(self, data: bytes) -> Iterator[tuple[int, list[bytes]]]:
+        """Read bytes, cut anywhere. Gives as many events at once as stand on lines that follow each other; a line may be blank."""
+        if (known := self._known(data)) is not None and self._decoder is not None:
+            decoder = self._decoder
+            if isinstance(decoder, LineDecoder):
+                yield from self._read(decoder, decoder.batches(known))
+            else:
+                yield from ((line, [event]) for line, event in self._read(decoder, decoder.feed(known)))
 
     def finish(self) -> Iterator[tuple[int, bytes]]:
         """Read what is left at the end of the input."""
         if self._decoder is None:
             self._recognise(last=True)
-            yield from self._read(self._start())
+            yield from self.feed(self._start())
         decoder = self._decoder
         if isinstance(decoder, SSEDecoder):
             for line, data in decoder.finish():
@@ -124,15 +152,30 @@ class Framer:
         data, self._head = bytes(self._head), bytearray()
         return data if self.form == "sse" else data.removeprefix(_BOM)
 
-    def _read(self, data: bytes) -> Iterator[tuple[int, bytes]]:
-        decoder = self._decoder
-        if decoder is not None:
-            for frame in decoder.feed(data):
-                # Before the event that follows it, so that the finding stands where the long one stood.
-                if decoder.too_long:
-                    self._say_too_long(decoder.too_long)
-                yield frame
-            self._say_too_long(decoder.too_long)
+    def _known(self, data: bytes) -> bytes | None:
+        """Give what can be read, once the form is known."""
+        if self._decoder is not None:
+            return data
+        if not self._head and len(data) > _BATCH:
+            # The beginning mostly tells, and need not be copied with all that follows.
+            self._head += data[:_BATCH]
+            if self._recognise(last=False):
+                self._head.clear()
+                return data if self.form == "sse" else data.removeprefix(_BOM)
+            self._head.clear()
+            self._news = _ANYTHING
+        self._head += data
+        if not self._news.search(data) and len(self._head) <= self.max_length:
+            return None
+        return self._start() if self._recognise(last=False) else None
+
+    def _read(self, decoder: LineDecoder | SSEDecoder | ValueDecoder, frames: Iterator[_Frame]) -> Iterator[_Frame]:
+        for frame in frames:
+            # Before the event that follows it, so that the finding stands where the long one stood.
+            if decoder.too_long:
+                self._say_too_long(decoder.too_long)
+            yield frame
+        self._say_too_long(decoder.too_long)
 
     def _say_too_long(self, lines: list[int]) -> None:
         detail = f"an event is longer than {self.max_length:,} bytes"

@@ -17,16 +17,14 @@ import orjson
 
 from eventfold.jsonvalue import escape, is_array, is_object
 
+from .depth import MAX_DEPTH, depth_of, too_deep
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 #: The rule of what nests deeper than the limit.
 TOO_DEEP = "event.too-deep"
 
-#: Deepest nesting of an event, counted in brackets.
-MAX_DEPTH = 100
-
-_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{}]', re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -38,24 +36,6 @@ class Unreadable(ValueError):
         self.rule = rule
         self.detail = detail
         self.repairs = repairs  #: what is wrong besides, as `parse` gives it
-
-
-def depth_of(data: bytes) -> int:
-    """Count how deep brackets nest, without parsing."""
-    depth = deepest = 0
-    for token in _TOKEN.finditer(data):
-        char = token.group()
-        if char in {b"[", b"{"}:
-            depth += 1
-            deepest = max(deepest, depth)
-        elif char in {b"]", b"}"}:
-            depth -= 1
-    return deepest
-
-
-def too_deep(data: bytes) -> bool:
-    """Tell whether the text nests deeper than the limit; cheap when it has few brackets."""
-    return data.count(b"[") + data.count(b"{") > MAX_DEPTH and depth_of(data) > MAX_DEPTH
 
 
 def parse(data: bytes, *, halves: bool = False) -> tuple[Any, list[tuple[str, str, str]]]:

@@ -19,22 +19,21 @@ from eventfold_models.tables import CHILDREN, EVENTS, FIELDS, WELCOMING
 from eventfold.jsonvalue import escape, is_array, is_object, shown
 from eventfold.shape import class_of
 
-from .json_text import MAX_DEPTH, Unreadable, parse, too_deep
+from .depth import SHALLOW, nests_too_deep
+from .json_text import Unreadable, parse
+from .learned import LEARNED, UNKNOWN_FIELD
 
-#: The whole union, for the hot path.
-_decode = msgspec.json.Decoder(structs.AgentEvent).decode
+#: The whole union.
+DECODE = msgspec.json.Decoder(structs.AgentEvent).decode
 
 #: What the hot path raises for text that has to be looked at again.
-_REFUSALS = (msgspec.MsgspecError, ValueError, RecursionError)
+REFUSALS = (msgspec.MsgspecError, ValueError, RecursionError)
 
 #: What some model providers end a stream with.
 DONE = b"[DONE]"
 
 #: Rules about an event's text, and the same about a stored message's.
 IN_MESSAGE = {"event.lone-surrogate": "message.lone-surrogate"}
-
-#: Shortest event in which brackets can nest beyond the limit.
-_DEEP_LENGTH = 2 * MAX_DEPTH
 
 
 class Remark(NamedTuple):
@@ -65,12 +64,11 @@ class EventReader:
     def read(self, data: bytes) -> Any:
         """Give the event as a struct, a StoredMessage, or None when there is nothing to go on with."""
         self.remarks.clear()
-        if len(data) > _DEEP_LENGTH and too_deep(data):
-            return self._look_again(data)
         try:
-            return _decode(data)
-        except _REFUSALS:
+            event = DECODE(data)
+        except REFUSALS:
             return self._look_again(data)
+        return self._look_again(data) if len(data) > SHALLOW[type(event)] and nests_too_deep(event, data) else event
 
     def _remark(self, rule: str, detail: str, pointer: str = "", name: str = "") -> None:
         self.remarks.append(Remark(rule, detail, pointer, name))
@@ -115,11 +113,13 @@ class EventReader:
         class_name = EVENTS[name]
         unknown = [key for key in fields if key not in FIELDS[class_name]]
         for key in unknown:
-            self._remark("event.unknown-field", _unknown_field(key), f"/{escape(key)}", name)
+            self._remark(UNKNOWN_FIELD, _unknown_field(key), f"/{escape(key)}", name)
         known = {key: item for key, item in fields.items() if key in FIELDS[class_name]} if unknown else fields
+        if unknown:
+            LEARNED.learn(name, unknown)
         try:
             return _decoder(class_name).decode(orjson.dumps(known))
-        except (*_REFUSALS, TypeError):
+        except (*REFUSALS, TypeError):
             pass
         from .schema import errors  # noqa: PLC0415  jsonschema takes long to import and is seldom needed
 
@@ -128,7 +128,7 @@ class EventReader:
                 self._remark("event.schema", detail, pointer, name)
             return None
         for pointer in unknown_fields(known, class_name):
-            self._remark("event.unknown-field", _unknown_field(pointer), pointer, name)
+            self._remark(UNKNOWN_FIELD, _unknown_field(pointer), pointer, name)
         present = {key: _integral(item) for key, item in known.items() if key != "type" and item is not None}
         return getattr(structs, class_name)(**present)
 
