@@ -77,7 +77,7 @@ class Instance:
 class Reply(Instance):
     """A reply: its own machines, its instances by kind and key, and the events that were applied."""
 
-    __slots__ = ("counts", "instances", "lane", "newest", "parked", "parked_at", "reused", "role", "seen", "situation", "started")
+    __slots__ = ("counts", "instances", "lane", "newest", "noted", "parked", "parked_at", "reused", "role", "seen", "situation", "started")
 
     def __init__(self, key: str) -> None:
         super().__init__("reply", None, key)
@@ -89,6 +89,8 @@ class Reply(Instance):
         self.situation: Situation | None = None
         #: Which of the replies it was to begin.
         self.started = -1
+        #: Index of the newest event that took the long way.
+        self.noted = -1
         self.counts = [0] * len(self.states)
         self.instances: dict[str, dict[str, Instance]] = {}
         #: How many calls park the reply, and the event that parked the newest.
@@ -100,8 +102,8 @@ class Reply(Instance):
 
     @property
     def last(self) -> int:
-        """The index of the newest event that was applied; -1 before any."""
-        return next(reversed(self.seen.values()))[1] if self.seen else -1
+        """The index of its newest event; -1 before any. What a lane applied is noted among the events alone."""
+        return max(self.noted, next(reversed(self.seen.values()))[1] if self.seen else -1)
 
     def every(self) -> Iterator[Instance]:
         """Give all instances, by kind, in the order of their starts."""

@@ -93,6 +93,7 @@ class Lifecycle(Interpreter):
         first = seen.setdefault(event_id, mark)
         if first is not mark and self._redelivered(plan, reply, event_id, mark[0]):
             return
+        reply.noted = index
         shortcuts = self.shortcuts
         if shortcuts is not None and plan.kept:
             applied = self._recall(plan, reply, event, shortcuts)
@@ -104,8 +105,6 @@ class Lifecycle(Interpreter):
             if first is mark:
                 del seen[event_id]
         elif first is not mark:
-            # At the end, where the newest stands.
-            del seen[event_id]
             seen[event_id] = mark
         if reply.started < 0 and reply.draft is not None:
             self._begin(reply)

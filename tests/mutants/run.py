@@ -80,9 +80,7 @@ MUTANTS: dict[str, Mutant] = {
     "empty first delta dropped": Mutant(
         EFFECTS, "    instance.result.append_text(event.delta)\n", "    if event.delta:\n        instance.result.append_text(event.delta)\n"
     ),
-    "aliased metadata": Mutant(
-        DRAFT, "wire: Wire = copy_object(self.head)", "wire: Wire = dict(self.head)"
-    ),
+    "aliased metadata": Mutant(DRAFT, "wire: Wire = copy_object(self.head)", "wire: Wire = dict(self.head)"),
     "aliased output": Mutant(
         "src/eventfold/jsonvalue.py",
         "        return [copy_json(item) for item in value]\n    return value",
