@@ -1,7 +1,7 @@
 """
 The vectors: each says what check and fold give, and together they reach every rule.
 
-What those of dialects say is held against the dialects in their own tests.
+What those of dialects say is held against the dialects in their own tests, but for those that are about bytes.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from eventfold_models.tables import MESSAGES, RULES
 from jsonschema import Draft202012Validator
 from rfc8785 import dumps as canonical
 from support import ROOT
+from vector_laws import counted, differences, expected
 
 from eventfold.check import Checker
 from eventfold.dialects import NAMES, dialect
+from eventfold.dialects.reading import DialectChecker
 from eventfold.findings import SEVERITY, Severity
 from eventfold.fuzz.features import FEATURES_OF_STEPS, REPAIR
 from eventfold.lifecycle import KEEP_ENDED, MAX_OPEN
@@ -26,6 +28,8 @@ from eventfold.wire.schema import errors
 
 VECTORS = list(vectors())
 FOREIGN = [vector for name in sorted(NAMES) for vector in dialect_vectors(name)]
+#: Vectors of dialects that are about bytes; the others are read by the tests of their dialects.
+BYTES = [vector for vector in FOREIGN if "bytes" in vector]
 META = ROOT / "schemas/meta"
 
 
@@ -104,3 +108,16 @@ def test_no_two_vectors_of_a_dialect_are_one() -> None:
     streams = Counter((vector["dialect"], json.dumps([vector.get(name) for name in ("values", "bytes", "done")])) for vector in FOREIGN)
     intents = Counter((vector["dialect"], vector["intent"]) for vector in FOREIGN)
     assert {*streams.values(), *intents.values()} == {1}
+
+
+@pytest.mark.parametrize("vector", BYTES, ids=[vector["id"] for vector in BYTES])
+def test_bytes_of_a_provider_are_read_however_they_are_cut(vector: Vector) -> None:
+    """Bytes give the replies and findings of their vector, at once and in small pieces, as a network gives them."""
+    data = bytes_of(vector)
+    for size in (len(data), max(1, len(data) // 2_000)):
+        checker = DialectChecker(dialect(vector["dialect"]))
+        for start in range(0, len(data), size):
+            checker.feed(data[start : start + size])
+        findings = checker.finish()
+        assert differences(vector, checker.folder.snapshots()) == []
+        assert counted(findings) == expected(vector)

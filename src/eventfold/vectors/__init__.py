@@ -58,7 +58,7 @@ def dialect_vectors(name: str, folder: Path = FOLDER) -> Iterator[Vector]:
 
 
 def bytes_of(vector: Vector) -> bytes:
-    """Give what a vector is about as bytes: JSON Lines, or the pieces that it gives."""
+    """Give what a vector is about as bytes: JSON Lines, or the pieces that it gives. Values of a dialect have no form of their own."""
     if "bytes" in vector:
         return b"".join(
             (piece["text"].encode() if "text" in piece else b64decode(piece["base64"])) * piece.get("times", 1) for piece in vector["bytes"]
