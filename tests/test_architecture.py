@@ -29,7 +29,7 @@ LAYERS = (
     {"cli_input", "cli_live"},
     {"cli_checking"},
     {"cli_workers"},
-    {"cli_check", "cli_fold", "cli_fuzz", "cli_dialects"},
+    {"cli_check", "cli_contract", "cli_dialects", "cli_fold", "cli_fuzz", "cli_quick"},
     {"cli"},
 )
 #: What the core must not touch: files, network, clock, randomness, logging.

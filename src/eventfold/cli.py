@@ -1,34 +1,68 @@
 """
 The command line. Thin: it reads bytes, asks the library, writes reports.
 
-Exit codes: 0 clean, 1 findings at or above --fail-on, 2 could not run. Bad input never ends in a
-traceback.
+Exit codes: 0 clean, 1 findings at or above --fail-on, 2 could not run. Bad input never ends in a traceback. A command is loaded
+when it is run: the list of them stands here.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from importlib.metadata import version
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from importlib import import_module
+from typing import Annotated, Any
 
-import orjson
 import typer
-from eventfold_models.tables import WIRE_VERSION
+from typer.core import TyperGroup
 
-from .cli_check import check
-from .cli_dialects import convert, dialects, unfold
-from .cli_fold import fold
-from .cli_fuzz import fuzz, matrix, replay
-from .cli_options import Format, FormatOption
-from .console import CannotRun, CannotWrite, ReaderGone, Writing, complain, say, write
-from .findings import UnknownRule, rule_entry
+from .cli_quick import quicken
+from .console import CannotRun, CannotWrite, ReaderGone, Writing, complain, say
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+#: The commands, in the order of the help: the module that has them, and what they do.
+COMMANDS = {
+    "check": ("cli_check", "Say what streams and stored messages break, and where."),
+    "fold": ("cli_fold", "Print the message of each reply."),
+    "explain": ("cli_contract", "Say what a rule means, why it exists and what a fold does all the same."),
+    "schema": ("cli_contract", "Print the contract as one JSON Schema document, or one type of it."),
+    "vectors": ("cli_contract", "List the vectors: streams with the messages and findings that are right."),
+    "unfold": ("cli_dialects", "Print events that fold to the messages."),
+    "convert": ("cli_dialects", "Say a stream, or stored messages, in another dialect."),
+    "dialects": ("cli_dialects", "List the dialects: which way they translate, and what gets lost."),
+    "fuzz": ("cli_fuzz", "Find a short stream on which somebody's reducer is wrong, in any language."),
+    "replay": ("cli_fuzz", "Try a case file again: fixed (0), still failing (1), or could not run (2)."),
+    "matrix": ("cli_fuzz", "Put runs against several reducers side by side on one HTML page."),
+}
+
+#: Exit codes as shells give them, 128 and the signal's number: SIGINT, SIGPIPE.
+_INTERRUPTED, _READER_GONE = 130, 141
+
+
+class _Commands(TyperGroup):
+    """The commands, each loaded when it is asked for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Name them."""
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Load one; None when there is none of that name."""
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        alone = typer.Typer(add_completion=False, rich_markup_mode=None)
+        alone.command(cmd_name)(getattr(import_module(f".{COMMANDS[cmd_name][0]}", __package__), cmd_name))
+        return quicken(typer.main.get_command(alone))
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """List them without loading any."""
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+
 
 app = typer.Typer(
+    cls=_Commands,
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -38,12 +72,12 @@ app = typer.Typer(
 )
 
 
-#: Exit codes as shells give them, 128 and the signal's number: SIGINT, SIGPIPE.
-_INTERRUPTED, _READER_GONE = 130, 141
-
-
 def _show_version(value: bool) -> None:  # noqa: FBT001  typer's form
     if value:
+        from importlib.metadata import version
+
+        from eventfold_models.tables import WIRE_VERSION
+
         say(f"eventfold {version('eventfold')} (wire {WIRE_VERSION})")
         raise typer.Exit
 
@@ -54,91 +88,6 @@ def _root(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the versions of package and wire.")
     ] = False,
 ) -> None: ...
-
-
-app.command()(check)
-app.command()(fold)
-
-
-@app.command()
-def explain(
-    rule: Annotated[
-        str | None, typer.Argument(metavar="RULE", help="Id of a rule, such as block.after-end; all are listed without one.")
-    ] = None,
-    format: FormatOption = Format.TEXT,  # noqa: A002  the option's name
-) -> None:
-    """Say what a rule means, why it exists and what a fold does all the same."""
-    rules = _all_rules()
-    if rule is None:
-        for name, entry in rules.items():
-            if format is Format.JSON:
-                write(orjson.dumps({"id": name, **entry}) + b"\n")
-            else:
-                say(f"{name:36} {entry['severity']:8} {entry['title']}")
-        return
-    try:
-        entry = rule_entry(rule, rules)
-    except UnknownRule as error:
-        raise CannotRun(str(error)) from None
-    if format is Format.JSON:
-        write(orjson.dumps({"id": rule, **entry}) + b"\n")
-        return
-    say(f"{rule} ({entry['severity']}, since wire {entry['since']})\n\n{entry['title']}.\n\n{entry['why']}")
-
-
-@app.command()
-def schema(
-    name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="A type, such as TextBlockDeltaEvent or Msg; the whole bundle without one.")
-    ] = None,
-    list_names: Annotated[bool, typer.Option("--list", help="List the types.")] = False,
-) -> None:
-    """Print the contract as one JSON Schema document, or one type of it with what it refers to."""
-    from .wire.schema import contract, excerpt
-
-    if list_names:
-        say("\n".join(contract()["$defs"]))
-        return
-    try:
-        document = contract() if name is None else excerpt(name)
-    except LookupError as error:
-        raise CannotRun(str(error.args[0])) from None
-    write(orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n")
-
-
-@app.command()
-def vectors(
-    to: Annotated[
-        Path | None,
-        typer.Option("--to", metavar="DIR", help="Copy the vectors to a new folder, for use in any language.", show_default=False),
-    ] = None,
-) -> None:
-    """List the vectors: streams with the messages and findings that are right for them."""
-    from .vectors import MANIFEST, export
-
-    manifest: dict[str, list[dict[str, Any]]] = orjson.loads(MANIFEST.read_bytes())
-    listed = [*manifest["vectors"], *manifest["dialects"]]
-    if to is None:
-        for entry in listed:
-            say(f"{entry['id']}  {entry['intent']}")
-        return
-    if to.exists():
-        message = f"{to} is there already; name a folder that is not"
-        raise CannotRun(message)
-    try:
-        export(to)
-    except OSError as error:
-        message = f"{to} cannot be written: {error.strerror}"
-        raise CannotRun(message) from None
-    say(f"{len(listed)} vectors in {to}")
-
-
-app.command()(unfold)
-app.command()(convert)
-app.command()(dialects)
-app.command()(fuzz)
-app.command()(replay)
-app.command()(matrix)
 
 
 def main() -> None:
@@ -177,12 +126,6 @@ def _ended() -> int:
         # Typer makes an exit code of a KeyboardInterrupt.
         raise KeyboardInterrupt
     return code if isinstance(code, int) else 0
-
-
-def _all_rules() -> Mapping[str, Mapping[str, str]]:
-    from .dialects import all_rules
-
-    return all_rules()
 
 
 if __name__ == "__main__":

@@ -84,10 +84,12 @@ def check(
 def _results(found: list[Source], plan: Plan, jobs: int, bar: Bar) -> Generator[bytes | FileReport]:
     """Check inputs, in this process where others are not worth it."""
     from .cli_checking import examine
-    from .cli_workers import Workers, jobs_for
+    from .cli_sources import jobs_for
 
     count = jobs_for(found, jobs)
     if count > 1:
+        from .cli_workers import Workers
+
         yield from Workers(found, plan, count, bar.tick).results()
         return
     writer = plan.writer()

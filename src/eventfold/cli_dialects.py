@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from enum import StrEnum
-from importlib.resources import files
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
@@ -112,6 +111,8 @@ def dialects(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document a line.")] = False,
 ) -> None:
     """List the dialects: which way they translate, and what gets lost."""
+    from importlib.resources import files
+
     from .dialects import NAMES
 
     if name is not None and not as_json:

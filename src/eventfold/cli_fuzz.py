@@ -10,7 +10,6 @@ import json
 import random
 import sys
 from enum import StrEnum
-from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -257,6 +256,8 @@ def _write_cases(result: Result, folder: Path) -> list[Path]:
 
 
 def _report(result: Result, form: FuzzFormat, files: list[Path]) -> None:
+    from importlib.metadata import version
+
     from .report import fuzzing
 
     if form is FuzzFormat.JSON:

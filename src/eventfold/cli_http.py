@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import urlsplit, urlunsplit
 
 from .console import CannotRun, InputCut
 
@@ -43,6 +42,8 @@ def header_of(text: str) -> tuple[str, str]:
 
 def shown_url(url: str) -> str:
     """Give a URL without the password that it may hold."""
+    from urllib.parse import urlsplit, urlunsplit
+
     try:
         parts = urlsplit(url)
         user = parts.netloc.rpartition("@")[0]

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 ENDINGS = tuple(f"{ending}{packed}" for ending in (".jsonl", ".ndjson", ".json", ".sse") for packed in ("", ".gz", ".zst"))
 _SAID = "*.jsonl, *.ndjson, *.json, *.sse, also with .gz or .zst"
 
+#: For how many bytes another process is worth its start.
+_WORTH = 4 << 20
+
 
 class Source(NamedTuple):
     """Something to check."""
@@ -38,6 +41,16 @@ def sources(names: Iterable[str]) -> Iterator[Source]:
                 yield Source(name, error=f"{name} is a directory without any file to check ({_SAID})")
         else:
             yield Source(name, _size(name))
+
+
+def jobs_for(found: list[Source], wanted: int) -> int:
+    """Choose how many processes to use: as many as wanted, or with 0 as the inputs are worth. Standard input cannot be handed over."""
+    if any(source.name == "-" for source in found):
+        return 1
+    if wanted:
+        return min(wanted, len(found))
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(cores, len(found), sum(source.size or 0 for source in found) // _WORTH))
 
 
 def is_url(name: str) -> bool:

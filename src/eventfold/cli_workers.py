@@ -8,7 +8,6 @@ costs its input a line, and another takes its place.
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 import traceback
@@ -40,18 +39,6 @@ _COPIED = 1 << 20
 _AHEAD = 10_000
 #: Seconds between two looks at what is written, and between two reports of how much was read.
 _LOOK = 0.1
-#: For how many bytes another process is worth its start.
-_WORTH = 4 << 20
-
-
-def jobs_for(found: list[Source], wanted: int) -> int:
-    """Choose how many processes to use: as many as wanted, or with 0 as the inputs are worth. Standard input cannot be handed over."""
-    if any(source.name == "-" for source in found):
-        return 1
-    if wanted:
-        return min(wanted, len(found))
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(cores, len(found), sum(source.size or 0 for source in found) // _WORTH))
 
 
 @dataclass(slots=True)

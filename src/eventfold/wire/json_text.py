@@ -13,8 +13,6 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from eventfold.jsonvalue import escape, is_array, is_object
 
 from .depth import MAX_DEPTH, depth_of, too_deep
@@ -50,6 +48,8 @@ def parse(data: bytes, *, halves: bool = False) -> tuple[Any, list[tuple[str, st
     """
     if too_deep(data):
         raise Unreadable(TOO_DEEP, f"nested {depth_of(data):,} deep, at most {MAX_DEPTH} is allowed")
+    import orjson  # noqa: PLC0415  see wire.reader
+
     try:
         return orjson.loads(data), []
     except orjson.JSONDecodeError:

@@ -12,7 +12,6 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import msgspec
-import orjson
 from eventfold_models import structs
 from eventfold_models.tables import CHILDREN, EVENTS, FIELDS, WELCOMING
 
@@ -117,6 +116,8 @@ class EventReader:
         known = {key: item for key, item in fields.items() if key in FIELDS[class_name]} if unknown else fields
         if unknown:
             LEARNED.learn(name, unknown)
+        import orjson  # noqa: PLC0415  takes time to import, and what is in order needs none
+
         try:
             return _decoder(class_name).decode(orjson.dumps(known))
         except (*REFUSALS, TypeError):
