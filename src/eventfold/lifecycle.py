@@ -85,8 +85,6 @@ class Lifecycle(Interpreter):
             applied = self._recall(plan, reply, event, shortcuts)
         else:
             applied = self._dispatch(plan, reply, event)
-            if applied and shortcuts is not None and plan.text:
-                self._open_lane(plan, reply, event, shortcuts)
         if not applied:
             if first is mark:
                 del seen[event_id]
@@ -95,14 +93,6 @@ class Lifecycle(Interpreter):
         if reply.started < 0 and reply.draft is not None:
             self._begin(reply)
             self.last_start = index
-
-    @staticmethod
-    def _open_lane(plan: Plan, reply: Reply, event: Any, shortcuts: Shortcuts) -> None:
-        """Open a lane when a second event of the type comes for the instance."""
-        instance = reply.instances[plan.kind or ""][plan.key_of(event)]
-        if reply.newest is instance and reply.lane is None:
-            reply.lane = lane_of(plan, reply, event, shortcuts.appenders)
-        reply.newest = instance
 
     def adopt(self, reply: Reply, *, ended: bool) -> None:
         """Hold a reply that was read from a stored message."""
@@ -154,7 +144,14 @@ class Lifecycle(Interpreter):
         node = instance.node if instance is not None else None
         if node is None or node.situation is not situation:
             node = situation.node(instance.states if instance is not None else INITIAL[plan.scope, kind])
-        variant = plan if plan.asks is None else (plan, plan.asks.input_of(event))
+        asks = plan.asks
+        if asks is None:
+            variant = plan
+        elif asks.repeats is None:
+            variant = (plan, asks.input_of(event))
+        else:
+            last = instance.draft.last if instance is not None and instance.draft is not None else ""
+            variant = (plan, asks.verdict_of(plan.tail(event), last))
         walk = node.get(variant, _UNKNOWN)
         if walk is None:
             return self._dispatch(plan, reply, event)
@@ -169,16 +166,16 @@ class Lifecycle(Interpreter):
             instance.since[slot] = index
         instance.node = walk.after
         reply.lane = None
-        if plan.text:
-            if reply.newest is instance and walk.after is node:
-                reply.lane = lane_of(plan, reply, event, shortcuts.appenders)
-            reply.newest = instance
         for effect in walk.effects:
             flaw = effect(reply, instance, event, None)
             if flaw is not None:
                 self._report_flaw(flaw, plan.type, reply, instance)
         if fresh and (instance.draft is not None or instance.result is not None):
             reply.instances.setdefault(kind, {})[key] = instance
+        if plan.text:
+            if reply.newest is instance:
+                reply.lane = lane_of(plan, reply, event, shortcuts.appenders)
+            reply.newest = instance
         return True
 
     def _record(self, plan: Plan, reply: Reply, event: Any, node: Node, variant: Plan | tuple[Plan, str]) -> bool:
