@@ -37,7 +37,9 @@ def fingerprint(plan: Plan, event: Any) -> int:
         if content[place] is None:
             content[place] = default
     for place, name in plan.nested:
-        content[place] = _content_of(content[place], name) if name else _number_of(content[place])
+        value = content[place]
+        if value is not None:
+            content[place] = _content_of(value, name) if name else _number_of(value)
     return digest_of(encode(content), plan.number)
 
 

@@ -16,7 +16,7 @@ from .instances import INITIAL, Breach, Flaw, Instance, Reply
 from .interpreter import Effect, Feed, Interpreter
 from .lane import lane_of
 from .shortcuts import Node, Shortcuts, Trace, Walk
-from .table import DELIVERY, PLAN_OF, REPLY, Plan, field_of
+from .table import DELIVERY, PLAN_OF, REPLY, Plan, Step, field_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -55,7 +55,7 @@ class Lifecycle(Interpreter):
         #: How many replies have begun.
         self.starts = 0
 
-    def apply(self, event: Any, index: int) -> None:  # noqa: C901, PLR0912  in one piece: a call costs as much as five lines
+    def apply(self, event: Any, index: int) -> None:  # noqa: C901  in one piece: a call costs as much as five lines
         """Apply a struct of eventfold_models.structs. `index` is its position in the stream, from 0."""
         reply = self.replies.get(event.reply_id)
         if reply is not None and (lane := reply.lane) is not None and type(event) is lane.struct:
@@ -80,11 +80,8 @@ class Lifecycle(Interpreter):
         first = seen.setdefault(event_id, mark)
         if first is not mark and self._redelivered(plan, reply, event_id, mark[0]):
             return
-        shortcuts = self.shortcuts
-        if shortcuts is not None and plan.kept:
-            applied = self._recall(plan, reply, event, shortcuts)
-        else:
-            applied = self._dispatch(plan, reply, event)
+        shortcuts = self.shortcuts if plan.kept else None
+        applied = self._dispatch(plan, reply, event) if shortcuts is None else self._recall(plan, reply, event, shortcuts)
         if not applied:
             if first is mark:
                 del seen[event_id]
@@ -144,14 +141,7 @@ class Lifecycle(Interpreter):
         node = instance.node if instance is not None else None
         if node is None or node.situation is not situation:
             node = situation.node(instance.states if instance is not None else INITIAL[plan.scope, kind])
-        asks = plan.asks
-        if asks is None:
-            variant = plan
-        elif asks.repeats is None:
-            variant = (plan, asks.input_of(event))
-        else:
-            last = instance.draft.last if instance is not None and instance.draft is not None else ""
-            variant = (plan, asks.verdict_of(plan.tail(event), last))
+        variant = plan if plan.asks is None else (plan, _input(plan, plan.asks, event, instance))
         walk = node.get(variant, _UNKNOWN)
         if walk is None:
             return self._dispatch(plan, reply, event)
@@ -247,6 +237,13 @@ class Lifecycle(Interpreter):
         super()._end(feed, given)
         self.ended[feed.reply.key] = None
         self.full = len(self.ended) > self.keep_ended
+
+
+def _input(plan: Plan, step: Step, event: Any, instance: Instance | None) -> str:
+    """Find the input of the step that asks the event, before anything was done."""
+    if step.repeats is None:
+        return step.input_of(event)
+    return step.verdict_of(plan.tail(event), instance.draft.last if instance is not None and instance.draft is not None else "")
 
 
 def _key(plan: Plan, source: Any) -> str:
