@@ -87,6 +87,15 @@ class Checker:
         """Give what was found so far, by place."""
         return list(self._collector)
 
+    def take_findings(self) -> list[Finding]:
+        """
+        Give what was found since they were last taken, by place, and hold it no longer.
+
+        For a stream without an end: with `folder.take_finished()`, what is held does not grow with it. A rule that is
+        broken again on the same key is then found anew.
+        """
+        return self._collector.take()
+
     def _read(self, frames: Iterator[tuple[int, bytes]]) -> None:
         for line, data in frames:
             self._read_lines(line, [data])

@@ -137,6 +137,13 @@ class Collector:
     def __len__(self) -> int:
         return len(self._groups)
 
+    def take(self) -> list[Finding]:
+        """Give the findings by place, and forget them: what comes again is a finding anew."""
+        found = list(self)
+        self._groups.clear()
+        self._counts.clear()
+        return found
+
 
 def worst(findings: list[Finding]) -> Severity | None:
     """Give the highest severity; None without findings."""

@@ -95,6 +95,15 @@ class Folder:
         """Finish the messages of the oldest ended replies; what comes for them later is dropped."""
         self._finished.extend((reply.started, reply.draft.snapshot()) for reply in self.lifecycle.forget_ended())
 
+    def take_finished(self) -> list[Wire]:
+        """
+        Give the messages of the replies that are no longer held, in the order in which they began, and hold them no longer.
+
+        With `keep_ended=0`, these are all that have ended.
+        """
+        finished, self._finished = sorted(self._finished, key=lambda pair: pair[0]), []
+        return [wire for _, wire in finished]
+
     def snapshot(self, reply_id: str) -> Wire:
         """
         Give a reply's message as it stands, as a dict on the wire. Costs its message.
