@@ -11,7 +11,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 from .base64_text import decode_base64
-from .fingerprint import digest_of, encode, fingerprint
+from .fingerprint import digest_of, fingerprint
 from .instances import INITIAL, Breach, Flaw, Instance, Reply
 from .interpreter import Effect, Feed, Interpreter
 from .lane import lane_of
@@ -61,7 +61,7 @@ class Lifecycle(Interpreter):
         if reply is not None and (lane := reply.lane) is not None and type(event) is lane.struct:
             key, metadata, source_path, text = lane.read(event)
             if key == lane.key and not metadata and not source_path:
-                mark = (digest_of(encode(text), lane.salt), index)
+                mark = (digest_of(text.encode(), lane.salt), index)
                 event_id = event.id
                 if reply.seen.setdefault(event_id, mark) is mark:
                     if lane.append(text) is not False:

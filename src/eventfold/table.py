@@ -235,6 +235,7 @@ class Plan:
     __slots__ = (
         "asks",
         "base64",
+        "bulk",
         "content",
         "defaults",
         "gate",
@@ -284,6 +285,8 @@ class Plan:
         self.key_of: Callable[[Any], str] = attrgetter(self.key[0]) if self.key and not self.items else _nothing
         names = [field for field in FIELDS[EVENTS[name]] if field not in _IDENTITY]
         getter = attrgetter(*names)
+        #: Place in the content of the base64 field.
+        self.bulk = names.index(self.base64[0]) if self.base64 is not None else None
         #: Places in the content of fields that have a default, which null and absent mean.
         self.defaults = tuple((names.index(field), value) for field, value in DEFAULTS.get(EVENTS[name], {}).items() if field in names)
         #: Places in the content of objects and arrays, with their class or union; without one they are free-form.
