@@ -119,12 +119,12 @@ class Checker:
         for self._line, data in enumerate(lines, line):
             try:
                 event = decode(data)
-                read_time(event.created_at)
             except REFUSALS:
                 event = None
-            if event is None or (
-                (len(data) > SHALLOWEST or decode is not DECODE)
-                and (nests_too_deep(event, data) or (decode is not DECODE and not self._repeats(event)))
+            if (
+                event is None
+                or (len(data) > SHALLOWEST and nests_too_deep(event, data))
+                or (decode is not DECODE and not self._repeats(event))
             ):
                 self.events = index
                 if not data.isspace():
@@ -133,6 +133,10 @@ class Checker:
                 if self._extended:
                     decode = LEARNED.decode
                 continue
+            try:
+                read_time(event.created_at)
+            except ValueError:
+                self._look_at_time(event, index)
             apply(event, index)
             index += 1
             if lifecycle.full:
@@ -172,6 +176,13 @@ class Checker:
         self.stored.append(message)
 
     def _apply(self, event: Any, index: int) -> None:
+        self._look_at_time(event, index)
+        self.folder.index = index + 1
+        self.folder.lifecycle.apply(event, index)
+        if self.folder.lifecycle.full:
+            self.folder.forget_ended()
+
+    def _look_at_time(self, event: Any, index: int) -> None:
         if not _is_timestamp(event.created_at):
             self._collector.add(
                 "event.not-timestamp",
@@ -181,10 +192,6 @@ class Checker:
                 pointer="/created_at",
                 values={"type": PLAN_OF[type(event)].type, "detail": f"created_at is {shown(event.created_at)}"},
             )
-        self.folder.index = index + 1
-        self.folder.lifecycle.apply(event, index)
-        if self.folder.lifecycle.full:
-            self.folder.forget_ended()
 
     def _remark(self, index: int) -> None:
         for rule, detail, pointer, name in self._reader.remarks:
