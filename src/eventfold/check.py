@@ -143,7 +143,7 @@ class Checker:
                 folder.forget_ended()
         self.events = folder.index = index
 
-    def _repeats(self, event: Any) -> bool:
+    def _repeats(self, event: object) -> bool:
         """Count the unknown fields of an event, if all of them were found before."""
         extras = LEARNED.extras.get(type(event), _NO_EXTRAS)
         keys = [key for attribute, key in extras if getattr(event, attribute) is not UNSET]

@@ -33,8 +33,9 @@ def fingerprint(plan: Plan, event: Any) -> int:
         # Nothing to even out, as for most events. The events of one block differ in their text alone.
         return digest_of(plan.tail(event).encode(), salt(plan, event)) if plan.text else digest_of(encode(plan.own(event)), plan.number)
     content = [value or (value if type(value) is int else None) for value in plan.content(event)]
-    if plan.bulk is not None and (data := content[plan.bulk]) is not None:
+    if plan.bulk is not None and content[plan.bulk] is not None:
         # Megabytes of it may come, and what is digested needs no quotes.
+        data: Any = content[plan.bulk]
         content[plan.bulk] = [digest_of(data.encode())]
     for place, default in plan.defaults:
         if content[place] is None:
