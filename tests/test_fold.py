@@ -10,7 +10,7 @@ import pytest
 from eventfold_models import structs
 from support import RECORDINGS, Wire, events_of, lines_of
 
-from eventfold import Checker, Folder, InvalidEvent, Severity, UnknownReply, check, check_and_fold, fold, read_event, unfold
+from eventfold import Checker, Finding, Folder, InvalidEvent, Severity, UnknownReply, check, check_and_fold, fold, read_event, unfold
 from eventfold.jsonvalue import is_array, is_object
 from eventfold.models import EVENT, MSG
 
@@ -417,3 +417,23 @@ def test_a_call_behind_one_whose_result_runs_is_lost_in_unfolding() -> None:
     for event in events:
         checker.feed_event(event)
     assert [block["type"] for block in checker.folder.snapshots()[0]["content"]] == ["tool_call", "tool_result"]
+
+
+def test_a_stream_without_an_end_is_held_in_part() -> None:
+    """Findings and finished messages can be taken out on the way: taken together, they are the ones of the whole."""
+    events = [event for n in range(9) for event in stream(f"r{n}", *text("t", "a", "b"), *text("t", "c"), END)]
+    whole = check_and_fold(lines_of(events))
+    checker = Checker(keep_ended=0)
+    messages: list[Wire] = []
+    findings: list[Finding] = []
+    for event in events:
+        checker.feed(lines_of([event]))
+        messages += checker.folder.take_finished()
+        findings += checker.take_findings()
+        assert len(checker.folder.snapshots()) <= 1
+        assert not checker.findings()
+    assert [*messages, *checker.folder.snapshots()] == whole.messages
+    assert [(finding.rule, finding.index) for finding in findings + checker.finish()] == [
+        (each.rule, each.index) for each in whole.findings
+    ]
+    assert findings

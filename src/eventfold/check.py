@@ -120,6 +120,15 @@ class Checker:
         """
         return self._collector.overflow(HELD)
 
+    def take_findings(self) -> list[Finding]:
+        """
+        Give what was found since they were last taken, by place, and hold it no longer.
+
+        For a stream without an end: with `folder.take_finished()`, what is held does not grow with it. A rule that is
+        broken again on the same key is then found anew.
+        """
+        return self._collector.overflow(0)
+
     def _read(self, frames: Iterator[tuple[int, bytes]]) -> None:
         for line, data in frames:
             self._read_lines(line, [data])
@@ -143,12 +152,12 @@ class Checker:
         for self._line, data in enumerate(lines, line):
             try:
                 event = decode(data)
-                read_time(event.created_at)
             except REFUSALS:
                 event = None
-            if event is None or (
-                (len(data) > SHALLOWEST or decode is not DECODE)
-                and (nests_too_deep(event, data) or (decode is not DECODE and not self._repeats(event)))
+            if (
+                event is None
+                or (len(data) > SHALLOWEST and nests_too_deep(event, data))
+                or (decode is not DECODE and not self._repeats(event))
             ):
                 self.events = index
                 if not data.isspace():
@@ -157,13 +166,17 @@ class Checker:
                 if self._extended:
                     decode = LEARNED.decode
                 continue
+            try:
+                read_time(event.created_at)
+            except ValueError:
+                self._look_at_time(event, index)
             apply(event, index)
             index += 1
             if lifecycle.full:
                 folder.forget_ended()
         self.events = folder.index = index
 
-    def _repeats(self, event: Any) -> bool:
+    def _repeats(self, event: object) -> bool:
         """Count the unknown fields of an event, if all of them were found before."""
         extras = LEARNED.extras.get(type(event), _NO_EXTRAS)
         keys = [key for attribute, key in extras if getattr(event, attribute) is not UNSET]
@@ -198,6 +211,13 @@ class Checker:
             self.stored.append(message)
 
     def _apply(self, event: Any, index: int) -> None:
+        self._look_at_time(event, index)
+        self.folder.index = index + 1
+        self.folder.lifecycle.apply(event, index)
+        if self.folder.lifecycle.full:
+            self.folder.forget_ended()
+
+    def _look_at_time(self, event: Any, index: int) -> None:
         if not _is_timestamp(event.created_at):
             self._collector.add(
                 "event.not-timestamp",
@@ -207,10 +227,6 @@ class Checker:
                 pointer="/created_at",
                 values={"type": PLAN_OF[type(event)].type, "detail": f"created_at is {shown(event.created_at)}"},
             )
-        self.folder.index = index + 1
-        self.folder.lifecycle.apply(event, index)
-        if self.folder.lifecycle.full:
-            self.folder.forget_ended()
 
     def _remark(self, index: int) -> None:
         for rule, detail, pointer, name in self._reader.remarks:

@@ -78,9 +78,12 @@ def add_usage(reply: Reply, instance: Instance, event: Any, item: Any) -> Flaw |
     del instance, item
     spent = reply.draft.usage or dict.fromkeys(_USAGE, 0)
     sums = {name: spent.get(name, 0) + (getattr(event, name) or 0) for name in _USAGE}
+    reply.draft.usage = sums
+    if max(sums.values()) <= LARGEST:
+        return None
+    over = next(name for name, tokens in sums.items() if tokens > LARGEST)
     reply.draft.usage = {name: min(tokens, LARGEST) for name, tokens in sums.items()}
-    over = [name for name, tokens in sums.items() if tokens > LARGEST]
-    return Flaw("model-call.too-many-tokens", f"/{over[0]}", f"the sum of {over[0]} is {sums[over[0]]:,}") if over else None
+    return Flaw("model-call.too-many-tokens", f"/{over}", f"the sum of {over} is {sums[over]:,}")
 
 
 @_effect

@@ -31,13 +31,19 @@ def fingerprint(plan: Plan, event: Any) -> int:
     """
     if plan.plain and not event.metadata and not event.source_path and (plan.spare is None or not any(plan.spare(event))):
         # Nothing to even out, as for most events. The events of one block differ in their text alone.
-        return digest_of(encode(plan.tail(event)), salt(plan, event)) if plan.text else digest_of(encode(plan.own(event)), plan.number)
+        return digest_of(plan.tail(event).encode(), salt(plan, event)) if plan.text else digest_of(encode(plan.own(event)), plan.number)
     content = [value or (value if type(value) is int else None) for value in plan.content(event)]
+    if plan.bulk is not None and content[plan.bulk] is not None:
+        # Megabytes of it may come, and what is digested needs no quotes.
+        data: Any = content[plan.bulk]
+        content[plan.bulk] = [digest_of(data.encode())]
     for place, default in plan.defaults:
         if content[place] is None:
             content[place] = default
     for place, name in plan.nested:
-        content[place] = _content_of(content[place], name) if name else _number_of(content[place])
+        value = content[place]
+        if value is not None:
+            content[place] = _content_of(value, name) if name else _number_of(value)
     return digest_of(encode(content), plan.number)
 
 

@@ -109,6 +109,15 @@ class Folder:
         if self.keep_messages:
             self._finished.append((reply.started, reply.draft.snapshot()))
 
+    def take_finished(self) -> list[Wire]:
+        """
+        Give the messages of the replies that are no longer held, in the order in which they began, and hold them no longer.
+
+        With `keep_ended=0`, these are all that have ended.
+        """
+        finished, self._finished = sorted(self._finished, key=lambda pair: pair[0]), []
+        return [wire for _, wire in finished]
+
     def snapshot(self, reply_id: str) -> Wire:
         """
         Give a reply's message as it stands, as a dict on the wire. Costs its message.

@@ -28,7 +28,11 @@ def copy_json(value: Any) -> Any:
 
 def copy_object(value: dict[str, Any]) -> dict[str, Any]:
     """Copy a JSON object. Most of what it holds is text, which needs no copy and so no call."""
-    return {key: item if type(item) is str else copy_json(item) for key, item in value.items()}
+    copy = value.copy()
+    for key, item in value.items():
+        if type(item) is not str:
+            copy[key] = copy_json(item)
+    return copy
 
 
 def depth_of(value: Any) -> int:

@@ -7,7 +7,6 @@ that the next event of the type and the instance finds the same cells; any step 
 
 from __future__ import annotations
 
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .fingerprint import salt
@@ -37,8 +36,7 @@ class Lane:
         self.key = instance.key
         #: Appends a text; gives False for one that is not for the lane, and leaves it.
         self.append = append
-        #: Reads the key, what any event may carry, and the text.
-        self.read: Callable[[Any], tuple[str, Any, Any, str]] = attrgetter(*plan.key, "metadata", "source_path", plan.text)
+        self.read = plan.read
         #: Of the fingerprint, all but the text.
         self.salt = salt(plan, event)
 

@@ -11,12 +11,12 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 from .base64_text import decode_base64
-from .fingerprint import digest_of, encode, fingerprint
+from .fingerprint import digest_of, fingerprint
 from .instances import INITIAL, Breach, Flaw, Instance, Reply
 from .interpreter import Effect, Feed, Interpreter
 from .lane import lane_of
 from .shortcuts import Node, Shortcuts, Trace, Walk
-from .table import DELIVERY, PLAN_OF, REPLY, Plan, field_of
+from .table import DELIVERY, PLAN_OF, REPLY, Plan, Step, field_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -68,13 +68,13 @@ class Lifecycle(Interpreter):
         #: How many replies have begun.
         self.starts = 0
 
-    def apply(self, event: Any, index: int) -> None:  # noqa: C901, PLR0912  in one piece: a call costs as much as five lines
+    def apply(self, event: Any, index: int) -> None:  # noqa: C901  in one piece: a call costs as much as five lines
         """Apply a struct of eventfold_models.structs. `index` is its position in the stream, from 0."""
         reply = self.replies.get(event.reply_id)
         if reply is not None and (lane := reply.lane) is not None and type(event) is lane.struct:
             key, metadata, source_path, text = lane.read(event)
             if key == lane.key and not metadata and not source_path:
-                mark = (digest_of(encode(text), lane.salt), index)
+                mark = (digest_of(text.encode(), lane.salt), index)
                 event_id = event.id
                 if reply.seen.setdefault(event_id, mark) is mark:
                     if lane.append(text) is not False:
@@ -94,13 +94,8 @@ class Lifecycle(Interpreter):
         if first is not mark and self._redelivered(plan, reply, event_id, mark[0]):
             return
         reply.noted = index
-        shortcuts = self.shortcuts
-        if shortcuts is not None and plan.kept:
-            applied = self._recall(plan, reply, event, shortcuts)
-        else:
-            applied = self._dispatch(plan, reply, event)
-            if applied and shortcuts is not None and plan.text:
-                self._open_lane(plan, reply, event, shortcuts)
+        shortcuts = self.shortcuts if plan.kept else None
+        applied = self._dispatch(plan, reply, event) if shortcuts is None else self._recall(plan, reply, event, shortcuts)
         if not applied:
             if first is mark:
                 del seen[event_id]
@@ -109,16 +104,7 @@ class Lifecycle(Interpreter):
         if reply.started < 0 and reply.draft is not None:
             self._begin(reply)
             self.last_start = index
-            while len(self.replies) - len(self.ended) > self.max_open:
-                self._evict()
-
-    @staticmethod
-    def _open_lane(plan: Plan, reply: Reply, event: Any, shortcuts: Shortcuts) -> None:
-        """Open a lane when a second event of the type comes for the instance."""
-        instance = reply.instances[plan.kind or ""][plan.key_of(event)]
-        if reply.newest is instance and reply.lane is None:
-            reply.lane = lane_of(plan, reply, event, shortcuts.appenders)
-        reply.newest = instance
+            self._evict()
 
     def adopt(self, reply: Reply, *, ended: bool) -> None:
         """Hold a reply that was read from a stored message."""
@@ -150,20 +136,19 @@ class Lifecycle(Interpreter):
 
     def _evict(self) -> None:
         """
-        Give up the open reply that is longest without an event.
+        Give up the open replies beyond `max_open` that are longest without an event.
 
-        The order is made anew only when all that it holds have had events since, so that the cost is spread over those.
+        Their order is made anew only when all that it holds have had events since, so that the cost is spread over those.
         """
-        while True:
+        while len(self.replies) - len(self.ended) > self.max_open:
             if not self._idle:
                 held = [(reply.last, reply) for reply in self.replies.values() if reply.key not in self.ended]
                 self._idle = sorted(held, key=lambda pair: (-pair[0], -pair[1].started))
             last, reply = self._idle.pop()
             if reply.last == last and self.replies.get(reply.key) is reply and reply.key not in self.ended:
-                break
-        since = last if last >= 0 else None
-        self.report(Breach(_EVICTED, "", reply.key, reply.key, since=since, detail=f"{self.max_open:,}"))
-        self.give_up(self._let_go(reply.key))
+                since = last if last >= 0 else None
+                self.report(Breach(_EVICTED, "", reply.key, reply.key, since=since, detail=f"{self.max_open:,}"))
+                self.give_up(self._let_go(reply.key))
 
     def _begin(self, reply: Reply) -> None:
         reply.started = self.starts
@@ -193,7 +178,7 @@ class Lifecycle(Interpreter):
         node = instance.node if instance is not None else None
         if node is None or node.situation is not situation:
             node = situation.node(instance.states if instance is not None else INITIAL[plan.scope, kind])
-        variant = plan if plan.asks is None else (plan, plan.asks.input_of(event))
+        variant = plan if plan.asks is None else (plan, _input(plan, plan.asks, event, instance))
         walk = node.get(variant, _UNKNOWN)
         if walk is None:
             return self._dispatch(plan, reply, event)
@@ -208,16 +193,16 @@ class Lifecycle(Interpreter):
             instance.since[slot] = index
         instance.node = walk.after
         reply.lane = None
-        if plan.text:
-            if reply.newest is instance and walk.after is node:
-                reply.lane = lane_of(plan, reply, event, shortcuts.appenders)
-            reply.newest = instance
         for effect in walk.effects:
             flaw = effect(reply, instance, event, None)
             if flaw is not None:
                 self._report_flaw(flaw, plan.type, reply, instance)
         if fresh and (instance.draft is not None or instance.result is not None):
             reply.instances.setdefault(kind, {})[key] = instance
+        if plan.text:
+            if reply.newest is instance:
+                reply.lane = lane_of(plan, reply, event, shortcuts.appenders)
+            reply.newest = instance
         return True
 
     def _record(self, plan: Plan, reply: Reply, event: Any, node: Node, variant: Plan | tuple[Plan, str]) -> bool:
@@ -289,6 +274,13 @@ class Lifecycle(Interpreter):
         super()._end(feed, given)
         self.ended[feed.reply.key] = None
         self.full = len(self.ended) > self.keep_ended
+
+
+def _input(plan: Plan, step: Step, event: Any, instance: Instance | None) -> str:
+    """Find the input of the step that asks the event, before anything was done."""
+    if step.repeats is None:
+        return step.input_of(event)
+    return step.verdict_of(plan.tail(event), instance.draft.last if instance is not None and instance.draft is not None else "")
 
 
 def _key(plan: Plan, source: Any) -> str:

@@ -67,7 +67,7 @@ class Trace:
     def __init__(self) -> None:
         self.moves: list[tuple[int, State]] = []
         self.effects: list[Callable[[Reply, Instance, Any, Any], Flaw | None]] = []
-        #: Whether it can be kept.
+        #: Whether it can be kept. Not when a rule was reported.
         self.fit = True
 
     def note(self, state: State, cell: Outcome, outcome: Outcome, effects: Mapping[str, Any]) -> None:
@@ -75,7 +75,7 @@ class Trace:
         machine, following = state.machine, outcome.next or state
         ties = {name for guard in cell.guards for name, _ in guard.others}
         tied = machine.of_reply or machine.of_part or state.parks != following.parks or not ties <= _OF_SITUATION
-        if tied or outcome.rule is not None or outcome.drop or outcome.renew or outcome.count:
+        if tied or outcome.drop or outcome.renew or outcome.count:
             self.fit = False
         if following is not state:
             self.moves.append((machine.slot, following))

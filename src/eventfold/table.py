@@ -200,6 +200,12 @@ class Step:
         """Give the cells that a step with a fixed input may walk."""
         return [state.cells[self.fixed or ""] for state in self.machine.states.values()]
 
+    def verdict_of(self, text: str, last: str) -> str:
+        """Find the input by the text of a delta and the one before it; empty when the step is left out."""
+        if not text:
+            return ""
+        return self.verdicts[0] if text > last and text.startswith(last) else self.verdicts[1]
+
     def input_of(self, source: Any) -> str:
         """Find the input by the fields of an event or of an item of its list."""
         if self.fixed is not None:
@@ -229,6 +235,7 @@ class Plan:
     __slots__ = (
         "asks",
         "base64",
+        "bulk",
         "content",
         "defaults",
         "gate",
@@ -243,6 +250,7 @@ class Plan:
         "own",
         "part",
         "plain",
+        "read",
         "rest",
         "scope",
         "spare",
@@ -267,9 +275,9 @@ class Plan:
         self.rest = self.steps[1:]
         kinds = [step.machine.kind for step in self.steps if step.machine.kind]
         #: Under which kind the instance is found: a call and its result are one.
-        #: Whether a walk can be kept: there is one instance, and nothing but the step's input is read from the event.
-        self.kept = "key" in row and not {"items", "base64", "part"} & set(row) and all(step.repeats is None for step in self.rest)
-        #: The step whose input a field says, if there is one.
+        #: Whether a walk can be kept: there is one instance, and nothing but a step's input is read from the event.
+        self.kept = "key" in row and not {"items", "base64", "part"} & set(row)
+        #: The step whose input a field says, or how two texts compare, if there is one.
         self.asks = next((step for step in self.rest if step.fixed is None), None)
         self.kind: str | None = CALL_KIND if any(step.machine.scope == "call" for step in self.steps) else next(iter(kinds), None)
         self.scope = "call" if self.kind == CALL_KIND else "block"
@@ -277,6 +285,8 @@ class Plan:
         self.key_of: Callable[[Any], str] = attrgetter(self.key[0]) if self.key and not self.items else _nothing
         names = [field for field in FIELDS[EVENTS[name]] if field not in _IDENTITY]
         getter = attrgetter(*names)
+        #: Place in the content of the base64 field.
+        self.bulk = names.index(self.base64[0]) if self.base64 is not None else None
         #: Places in the content of fields that have a default, which null and absent mean.
         self.defaults = tuple((names.index(field), value) for field, value in DEFAULTS.get(EVENTS[name], {}).items() if field in names)
         #: Places in the content of objects and arrays, with their class or union; without one they are free-form.
@@ -293,6 +303,8 @@ class Plan:
         self.tail: Callable[[Any], str] = attrgetter(own[-1]) if plain else _nothing
         grows = any(cell.steady and cell.effects for step in self.rest if step.fixed for cell in step.cells())
         self.text = own[-1] if plain and grows and self.key == tuple(own[:-1]) and len(own) == len(names) - 2 else ""
+        #: Reads what a lane looks at: the key, what any event may carry, and the text.
+        self.read: Callable[[Any], tuple[str, Any, Any, str]] = attrgetter(*self.key, "metadata", "source_path", self.text or "id")
         self.head: Callable[[Any], Any] = attrgetter(*own[:-1]) if plain and len(own) > 1 else _nothing
 
 

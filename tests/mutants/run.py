@@ -45,7 +45,7 @@ class Mutant(NamedTuple):
 
 
 EFFECTS, LIFECYCLE, DRAFT = "src/eventfold/effects.py", "src/eventfold/lifecycle.py", "src/eventfold/draft.py"
-BASE64 = "src/eventfold/base64_text.py"
+BASE64, INTERPRETER, SHORTCUTS = "src/eventfold/base64_text.py", "src/eventfold/interpreter.py", "src/eventfold/shortcuts.py"
 TABLE, RESUME, UNFOLD, SHAPE = "schemas/lifecycle.json", "src/eventfold/resume.py", "src/eventfold/unfold.py", "src/eventfold/shape.py"
 
 MUTANTS: dict[str, Mutant] = {
@@ -100,7 +100,15 @@ MUTANTS: dict[str, Mutant] = {
     "redelivery looks at created_at": Mutant(
         "src/eventfold/table.py", '_IDENTITY = ("type", "id", "reply_id", "created_at")', '_IDENTITY = ("type", "id", "reply_id")'
     ),
-    "redelivery not recognised": Mutant(LIFECYCLE, "            reply.seen[event.id] = (digest, index)\n", "            pass\n"),
+    "redelivery not recognised": Mutant(LIFECYCLE, "first = seen.setdefault(event_id, mark)", "first = seen[event_id] = mark"),
+    "a lane outlives what ends it": Mutant(INTERPRETER, "        feed.reply.lane = None\n", ""),
+    "a lane outlives a walk": Mutant(LIFECYCLE, "        reply.lane = None\n", ""),
+    "a lane takes redeliveries": Mutant(
+        LIFECYCLE, "if reply.seen.setdefault(event_id, mark) is mark:", "if reply.seen.setdefault(event_id, mark):"
+    ),
+    "a lane takes cumulative deltas": Mutant(EFFECTS, "Appender(_append, _append_other)", "Appender(_append, _append)"),
+    "walks of one role made for another": Mutant(SHORTCUTS, "key = (reply.role, *reply.states)", "key = (*reply.states,)"),
+    "walks kept that broke a rule": Mutant(INTERPRETER, "            self._trace.fit = False\n", "            pass\n"),
     "second end wins": Mutant(
         TABLE,
         '"ended": {"next": "ended", "rule": "reply.already-ended", "drop": true}',

@@ -70,9 +70,9 @@ SHALLOWEST = min(SHALLOW.values())
 _LONGEST = {getattr(structs, class_name): _longest(class_name) for class_name in EVENTS.values()}
 
 
-def nests_too_deep(event: Any, data: bytes) -> bool:
+def nests_too_deep(event: object, data: bytes) -> bool:
     """Tell whether an event's text nests deeper than the limit. A long text leaves no more room for brackets than a short one."""
-    struct: type[Any] = type(event)
+    struct = type(event)
     if struct not in SHALLOW:
         # One that was extended by unknown fields.
         struct = struct.__mro__[1]
