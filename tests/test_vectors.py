@@ -121,3 +121,14 @@ def test_bytes_of_a_provider_are_read_however_they_are_cut(vector: Vector) -> No
         findings = checker.finish()
         assert differences(vector, checker.folder.snapshots()) == []
         assert counted(findings) == expected(vector)
+
+
+@pytest.mark.parametrize("vector", FOREIGN, ids=[vector["id"] for vector in FOREIGN])
+def test_what_a_vector_of_a_dialect_names_is_compared(vector: Vector) -> None:
+    """Messages that say more than the replies fit; with a block, a message or a reason too many, they do not."""
+    messages = [{**reply, "content": [{**block, "x_more": 1} for block in reply["blocks"]]} for reply in vector["replies"]]
+    assert differences(vector, messages) == []
+    assert differences(vector, [*messages, {"content": []}]) != []
+    for i, message in enumerate(messages):
+        for other in ({"content": [*message["content"], {}]}, {"finished_reason": "tomorrow"}):
+            assert differences(vector, [*messages[:i], {**message, **other}, *messages[i + 1 :]]) != []
