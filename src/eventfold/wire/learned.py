@@ -7,6 +7,7 @@ is bounded and shared by all readers, since it says nothing about any stream.
 
 from __future__ import annotations
 
+import re
 from typing import Any, Union
 
 import msgspec
@@ -20,6 +21,8 @@ UNKNOWN_FIELD = "event.unknown-field"
 
 #: How many fields are learned, over all classes. A producer has few; who has more is read slowly.
 MOST = 64
+#: What no name of a field of a struct may hold.
+_UNFIT = re.compile(r'[\x00-\x1f"\\]')
 
 
 class LearnedDecoder:
@@ -37,7 +40,7 @@ class LearnedDecoder:
         class_name = EVENTS[name]
         known = self._names.get(class_name, [])
         new = [field for field in fields if field not in known]
-        if not new or sum(map(len, self._names.values())) + len(new) > MOST:
+        if not new or sum(map(len, self._names.values())) + len(new) > MOST or any(map(_UNFIT.search, new)):
             return
         names = self._names[class_name] = known + new
         extras = [(f"extra{i}", (UNKNOWN_FIELD, name, f"/{escape(field)}")) for i, field in enumerate(names)]
