@@ -163,6 +163,24 @@ def _shown(block: Wire) -> tuple[str, bytes, list[str]]:
     )
 
 
+def test_an_empty_delta_of_a_call_is_not_one_of_its_result() -> None:
+    """A result that began before its call is open beside it; what comes for the call is the call's."""
+    head = {"created_at": "2026-01-01T00:00:00", "reply_id": "r"}
+    result, call = {**head, "tool_call_id": "a", "tool_call_name": ""}, {**head, "tool_call_id": "a"}
+    events: list[Wire] = [
+        {"type": "REPLY_START", "id": "1", **head, "session_id": "s", "name": ""},
+        {"type": "TOOL_RESULT_START", "id": "2", **result},
+        {"type": "TOOL_CALL_START", "id": "3", **result},
+        {"type": "TOOL_CALL_DELTA", "id": "4", **call, "delta": ""},
+    ]
+    comes_back(structs_of(events))
+    assert [value["artifactUpdate"]["artifact"]["artifactId"] for value in encoded_structs(structs_of(events))[0][1:]] == [
+        "tool_result:a",
+        "tool_call:a",
+        "tool_call:a",
+    ]
+
+
 @given(streams(most=2))
 def test_the_sdk_makes_of_our_stream_what_we_fold(stream: list[Wire]) -> None:
     """Laws A and B: server, client and we agree; a Task after its stream adds nothing, and one without it is enough."""

@@ -176,8 +176,8 @@ class A2AEncoder(Encoder):
         said = [(place, update) for place, update in updates if update is not None]
         carries = applied and plan.kind is not None and plan.items is None
         if carries and not said and isinstance(event, _DELTAS) and drafts:
-            # An empty delta: it may be what makes a block.
-            draft = drafts[-1]
+            # An empty delta: it may be what makes a block. Of a call with a result, it is the event that says which of the two grows.
+            draft = drafts[0 if isinstance(event, structs.ToolCallDeltaEvent) else -1]
             said = [(task.places[id(draft)], Update([text_part(draft.wire["type"], "")], append=True, head=None))]
         for number, (place, update) in enumerate(said):
             value = task.artifact(place, update)
