@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from .cli_quick import quicken
+from .cli_quick import quicken, quicken_one
 from .console import CannotRun, CannotWrite, ReaderGone, Writing, complain, say
 
 #: The commands, in the order of the help: the module that has them, and what they do.
@@ -53,6 +53,10 @@ class _Commands(TyperGroup):
         alone = typer.Typer(add_completion=False, rich_markup_mode=None)
         alone.command(cmd_name)(getattr(import_module(f".{COMMANDS[cmd_name][0]}", __package__), cmd_name))
         return quicken(typer.main.get_command(alone))
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """Give the option that shows the help."""
+        return quicken_one(super().get_help_option(ctx))
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """List them without loading any."""

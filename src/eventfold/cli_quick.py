@@ -21,9 +21,22 @@ _NOT_PLAIN: Any = object()
 def quicken(command: Any) -> Any:
     """Let the parameters of a command read plain values by themselves."""
     for parameter in command.params:
-        if hasattr(parameter, "get_runtime_param") and hasattr(parameter, "type_descriptor"):
-            parameter.get_runtime_param = _Quick(parameter.get_runtime_param, parameter.type_descriptor)
+        quicken_one(parameter)
+    make = command.get_help_option
+
+    def get_help_option(ctx: Any) -> Any:
+        return quicken_one(make(ctx))
+
+    command.get_help_option = get_help_option
     return command
+
+
+def quicken_one(parameter: Any) -> Any:
+    """Let a parameter, if there is one, read plain values by itself."""
+    slow = getattr(parameter, "get_runtime_param", None)
+    if slow is not None and not isinstance(slow, _Quick) and hasattr(parameter, "type_descriptor"):
+        parameter.get_runtime_param = _Quick(slow, parameter.type_descriptor)
+    return parameter
 
 
 class _Quick:

@@ -8,7 +8,6 @@ that are not UTF-8 and lone surrogates are repaired with U+FFFD, so that half an
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from typing import TYPE_CHECKING, Any
@@ -48,7 +47,9 @@ def parse(data: bytes, *, halves: bool = False) -> tuple[Any, list[tuple[str, st
     """
     if too_deep(data):
         raise Unreadable(TOO_DEEP, f"nested {depth_of(data):,} deep, at most {MAX_DEPTH} is allowed")
-    import orjson  # noqa: PLC0415  see wire.reader
+    import json  # noqa: PLC0415  as below
+
+    import orjson  # noqa: PLC0415  takes time to import, and what is in order needs neither
 
     try:
         return orjson.loads(data), []
@@ -82,6 +83,8 @@ def _finite(digits: str) -> float:
 
 
 def _explain(error: ValueError, text: str) -> str:
+    import json  # noqa: PLC0415  as above
+
     if isinstance(error, json.JSONDecodeError):
         near = text[max(error.pos - 10, 0) : error.pos + 20]
         return f"{error.msg} at column {error.pos + 1}, near {near!r}"

@@ -7,7 +7,6 @@ accepts is never lost on the way, and one that the schema refuses is dropped who
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -142,6 +141,8 @@ def read_event(value: dict[str, Any]) -> Any:
         InvalidEvent: it is none; says where and why. Unknown types are among them.
 
     """
+    import json  # noqa: PLC0415  see json_text
+
     reader = EventReader()
     try:
         # As text, so that everything that is judged about text is judged about a dict, too.
