@@ -127,8 +127,10 @@ class Checker:
                 or (decode is not DECODE and not self._repeats(event))
             ):
                 self.events = index
-                if not data.isspace():
-                    self._look_again(data.removesuffix(b"\n") if self.form == "jsonl" else data)
+                if self.form != "jsonl":
+                    self._look_again(data)
+                elif not data.isspace():
+                    self._look_again(data.removesuffix(b"\n"))
                 index = self.events
                 if self._extended:
                     decode = LEARNED.decode
