@@ -85,6 +85,15 @@ def test_what_comes_between_deltas_counts(between: dict[str, Any]) -> None:
     assert check_and_fold(data) == step_by_step(data)
 
 
+def test_cumulative_deltas_are_found_after_others() -> None:
+    """A producer that turns cumulative in the middle of a block is seen."""
+    cumulative: list[Wire] = [{"type": "TEXT_BLOCK_DELTA", "block_id": "b", "delta": "z" * size} for size in range(1, 6)]
+    events = [*HEAD, *GROWING, *cumulative]
+    data = lines_of([{"id": f"e{i}", "created_at": "2026-01-01", "reply_id": "r", **event} for i, event in enumerate(events)])
+    assert check_and_fold(data) == step_by_step(data)
+    assert "block.cumulative-deltas" in {finding.rule for finding in check(data)}
+
+
 def test_a_blank_event_is_no_json() -> None:
     """A blank line of JSONL is nothing, a blank event of another form is one."""
     assert [finding.rule for finding in check(b"data: 1\n\ndata:   \n\n")] == ["event.not-object", "wire.not-json"]
