@@ -146,7 +146,7 @@ class Checker:
         apply = lifecycle.apply
         # Unknown fields mostly come in all events or in none.
         decode = LEARNED.decode if self._extended else DECODE
-        self._extended = False
+        extended, self._extended, shallow = self._extended, False, SHALLOWEST
         index = self.events
         event: Any
         for self._line, data in enumerate(lines, line):
@@ -154,17 +154,15 @@ class Checker:
                 event = decode(data)
             except REFUSALS:
                 event = None
-            if (
-                event is None
-                or (len(data) > SHALLOWEST and nests_too_deep(event, data))
-                or (decode is not DECODE and not self._repeats(event))
-            ):
+            if event is None or (len(data) > shallow and nests_too_deep(event, data)) or (extended and not self._repeats(event)):
                 self.events = index
-                if not data.isspace():
-                    self._look_again(data.removesuffix(b"\n") if self.form == "jsonl" else data)
+                if self.form != "jsonl":
+                    self._look_again(data)
+                elif not data.isspace():
+                    self._look_again(data.removesuffix(b"\n"))
                 index = self.events
                 if self._extended:
-                    decode = LEARNED.decode
+                    decode, extended = LEARNED.decode, True
                 continue
             try:
                 read_time(event.created_at)

@@ -72,8 +72,8 @@ class Lifecycle(Interpreter):
         """Apply a struct of eventfold_models.structs. `index` is its position in the stream, from 0."""
         reply = self.replies.get(event.reply_id)
         if reply is not None and (lane := reply.lane) is not None and type(event) is lane.struct:
-            key, metadata, source_path, text = lane.read(event)
-            if key == lane.key and not metadata and not source_path:
+            key, text = lane.read(event)
+            if key == lane.key and not event.metadata and not event.source_path:
                 mark = (digest_of(text.encode(), lane.salt), index)
                 event_id = event.id
                 if reply.seen.setdefault(event_id, mark) is mark:

@@ -303,8 +303,8 @@ class Plan:
         self.tail: Callable[[Any], str] = attrgetter(own[-1]) if plain else _nothing
         grows = any(cell.steady and cell.effects for step in self.rest if step.fixed for cell in step.cells())
         self.text = own[-1] if plain and grows and self.key == tuple(own[:-1]) and len(own) == len(names) - 2 else ""
-        #: Reads what a lane looks at: the key, what any event may carry, and the text.
-        self.read: Callable[[Any], tuple[str, Any, Any, str]] = attrgetter(*self.key, "metadata", "source_path", self.text or "id")
+        #: Reads what a lane looks at: the key and the text.
+        self.read: Callable[[Any], tuple[str, str]] = attrgetter(*self.key, self.text or "id")
         self.head: Callable[[Any], Any] = attrgetter(*own[:-1]) if plain and len(own) > 1 else _nothing
 
 

@@ -29,6 +29,7 @@ SUITE = (
     "tests/test_vectors.py",
     "tests/test_cases.py",
     "tests/test_recordings.py",
+    "tests/test_shortcuts.py",
     "tests/test_laws.py",
     "tests/test_mutations.py",
     "tests/test_fold.py",

@@ -1,0 +1,100 @@
+"""Shortcuts change nothing: whatever the stream, the interpreter gives the same when it makes every step one by one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support import Wire, lines_of
+
+from eventfold import check, check_and_fold
+from eventfold.fuzz.coverage import Coverage, check_and_note
+from eventfold.fuzz.strategies import streams
+
+if TYPE_CHECKING:
+    from eventfold.check import Checked
+
+#: What may happen to an event of a stream.
+EDITS = ("drop", "again", "swap", "many", "many", "cumulative", "noted")
+
+
+def step_by_step(data: bytes) -> Checked:
+    """Check and fold without shortcuts, as whoever looks at each step does."""
+    return check_and_note(data, Coverage(set(), set(), set()))
+
+
+def edited(events: list[Wire], edits: list[tuple[str, int, int]]) -> list[Wire]:
+    """Make a stream longer, and break it."""
+    events = [dict(event) for event in events]
+    for number, (edit, first, second) in enumerate(edits):
+        if not events:
+            break
+        at, other = first % len(events), second % len(events)
+        event = events[at]
+        if edit == "drop":
+            del events[at]
+        elif edit == "again":
+            events.insert(other, event)
+        elif edit == "swap":
+            events[at], events[other] = events[other], events[at]
+        elif edit == "noted":
+            events[at] = {**event, "metadata": {"n": number}}
+        elif "delta" in event:
+            size = 1 + second % 6
+            deltas = ["ab"[: 1 + i % 2] if edit == "many" else "a" * (i + 1) for i in range(size)]
+            events[at:at] = [{**event, "id": f"{number}/{i}", "delta": delta} for i, delta in enumerate(deltas)]
+    return events
+
+
+@given(streams(), st.lists(st.tuples(st.sampled_from(EDITS), st.integers(0, 10**6), st.integers(0, 10**6)), max_size=12))
+def test_shortcuts_change_nothing(stream: list[Wire], edits: list[tuple[str, int, int]]) -> None:
+    """Messages and findings are the same, and in the same order, for streams in order and out of it."""
+    data = lines_of(edited(stream, edits))
+    assert check_and_fold(data) == step_by_step(data)
+
+
+HEAD: list[Wire] = [
+    {"type": "REPLY_START", "session_id": "s", "name": "n"},
+    {"type": "TEXT_BLOCK_START", "block_id": "b"},
+]
+GROWING: list[Wire] = [{"type": "TEXT_BLOCK_DELTA", "block_id": "b", "delta": delta} for delta in ("x", "y", "z", "x", "y", "z")]
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        {"type": "TEXT_BLOCK_END", "block_id": "b"},
+        {"type": "REPLY_END", "session_id": "s"},
+        {"type": "TEXT_BLOCK_START", "block_id": "b"},
+        {"type": "MODEL_CALL_START", "model_name": "m"},
+        {"type": "THINKING_BLOCK_START", "block_id": "b"},
+        {"type": "TEXT_BLOCK_DELTA", "block_id": "b", "delta": "zz"},
+        {"type": "TEXT_BLOCK_DELTA", "block_id": "b", "delta": "q", "id": "e4"},
+        {"type": "TEXT_BLOCK_DELTA", "block_id": "b", "delta": "z", "id": "e4"},
+        {"type": "TEXT_BLOCK_DELTA", "block_id": "b", "delta": "q", "metadata": {"a": 1}},
+        {"type": "TEXT_BLOCK_DELTA", "block_id": "c", "delta": "q"},
+    ],
+    ids=str,
+)
+def test_what_comes_between_deltas_counts(between: dict[str, Any]) -> None:
+    """However many deltas went the short way, the next event is judged as the table says."""
+    events = [*HEAD, *GROWING, between, *GROWING]
+    data = lines_of([{"id": f"e{i}", "created_at": "2026-01-01", "reply_id": "r", **event} for i, event in enumerate(events)])
+    assert check_and_fold(data) == step_by_step(data)
+
+
+def test_cumulative_deltas_are_found_after_others() -> None:
+    """A producer that turns cumulative in the middle of a block is seen."""
+    cumulative: list[Wire] = [{"type": "TEXT_BLOCK_DELTA", "block_id": "b", "delta": "z" * size} for size in range(1, 6)]
+    events = [*HEAD, *GROWING, *cumulative]
+    data = lines_of([{"id": f"e{i}", "created_at": "2026-01-01", "reply_id": "r", **event} for i, event in enumerate(events)])
+    assert check_and_fold(data) == step_by_step(data)
+    assert "block.cumulative-deltas" in {finding.rule for finding in check(data)}
+
+
+def test_a_blank_event_is_no_json() -> None:
+    """A blank line of JSONL is nothing, a blank event of another form is one."""
+    assert [finding.rule for finding in check(b"data: 1\n\ndata:   \n\n")] == ["event.not-object", "wire.not-json"]
+    assert [finding.rule for finding in check(b"1\n   \n")] == ["event.not-object"]
