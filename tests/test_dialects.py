@@ -15,16 +15,19 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 from dialect_laws import decoded, encoded, folded, journey, outside, patterns_of
+from eventfold_models.structs import ReplyStartEvent
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+from msgspec import UNSET
 from support import RECORDINGS, ROOT, Wire, events_of, recording_name
 
 from eventfold import InvalidEvent, read_event
 from eventfold.dialects import NAMES, Dialect, UnknownDialect, all_rules, dialect, recognise
 from eventfold.dialects.reading import DialectChecker, Recogniser
+from eventfold.dialects.translation import UNFIT, Decoder
 from eventfold.findings import Severity
-from eventfold.fuzz.breaking import broken_streams, with_odd_value
+from eventfold.fuzz.breaking import broken_streams, nested, with_odd_value
 from eventfold.fuzz.strategies import streams
 from eventfold.jsonvalue import is_object
 
@@ -38,6 +41,7 @@ TWO_WAY = [each for each in READ if each.encoder is not None]
 #: AgentScope's streams are those of the contract: there is nothing to tell them apart by.
 TOLD_APART = [each for each in WRITTEN if each.name != "agentscope"]
 
+HEAD = {"reply_id": "r", "session_id": "", "name": ""}
 HALVES = ("a\ud83d", "\ude00b")
 
 arbitrary = st.recursive(
@@ -78,6 +82,19 @@ SPLIT: dict[str, list[Any]] = {
         *({"type": "text-delta", "id": "t", "delta": piece} for piece in HALVES),
     ],
 }
+
+
+def test_what_nests_too_deep_is_left_out_of_an_event() -> None:
+    """An event that a decoder makes can always be read back: what is too deep in it goes, and is told of, and the rest stays."""
+    decoder = Decoder()
+    fit, deep = decoder.event(ReplyStartEvent, **HEAD, metadata={"a": nested(98)}), {"a": nested(99)}
+    assert fit.metadata == {"a": nested(98)}
+    assert decoder.remarks == []
+    event = decoder.event(ReplyStartEvent, **HEAD, metadata=deep)
+    assert (event.reply_id, event.metadata) == ("r", UNSET)
+    assert [remark.rule for remark in decoder.remarks] == [UNFIT]
+    with pytest.raises(InvalidEvent):
+        decoder.event(ReplyStartEvent, reply_id="r", session_id="", name=deep)
 
 
 @cache

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import msgspec
 
 from eventfold.findings import Loss
+from eventfold.jsonvalue import depth_of
 from eventfold.shape import wire_of
 from eventfold.wire import InvalidEvent, read_event
+from eventfold.wire.depth import MAX_DEPTH, too_deep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -29,6 +31,9 @@ EPOCH = "1970-01-01T00:00:00Z"
 #: The key below which our own fields travel in a foreign `metadata`.
 NAMESPACE = "eventfold"
 
+
+#: Fields of events that hold anything, and need not be there.
+_FREE = ("metadata", "extra", "value")
 
 #: Rules that every dialect has.
 UNFIT, UNKNOWN = "dialect.unfit", "dialect.unknown"
@@ -117,20 +122,25 @@ class Decoder:
         """
         Make an event of the engine: None means absent, id and created_at are derived where they are not given.
 
-        The fields are judged as those of an event that arrives. Raises InvalidEvent, of which `feed` makes a Remark.
+        The fields are judged as those of an event that arrives; one that nests too deep is left out where the event can do
+        without it. Raises InvalidEvent, of which `feed` makes a Remark.
         """
         self._made += 1
         known = {key: value for key, value in fields.items() if value is not None}
         wire: Wire = {"type": kind.__struct_config__.tag, "id": f"e{self._made}", "created_at": self.now, **known}
         try:
             made = msgspec.convert(wire, kind)
-            msgspec.json.encode(made)
+            deep = too_deep(msgspec.json.encode(made))
         except UnicodeEncodeError:
             self.remark("event.lone-surrogate", "a text holds half a surrogate pair")
         except (msgspec.ValidationError, RecursionError):
             pass
         else:
-            return made
+            if not deep:
+                return made
+            for name in [name for name in _FREE if name in wire and depth_of(wire[name]) >= MAX_DEPTH]:
+                self.remark(UNFIT, f"{name} nests deeper than {MAX_DEPTH - 1} and is left out")
+                del wire[name]
         return read_event(wire)
 
 
