@@ -94,6 +94,23 @@ def test_cumulative_deltas_are_found_after_others() -> None:
     assert "block.cumulative-deltas" in {finding.rule for finding in check(data)}
 
 
+def test_what_one_role_may_another_may_not() -> None:
+    """A walk of an assistant's reply is not made for a user's, whatever came before."""
+    events = [
+        {"reply_id": role, **event}
+        for role in ("assistant", "user", "system", "assistant2")
+        for event in (
+            {**HEAD[0], "role": role.rstrip("2")},
+            {"type": "THINKING_BLOCK_START", "block_id": "b"},
+            {"type": "THINKING_BLOCK_DELTA", "block_id": "b", "delta": "x"},
+            {"type": "TOOL_CALL_START", "tool_call_id": "c", "tool_call_name": "n"},
+        )
+    ]
+    data = lines_of([{"id": f"e{i}", "created_at": "2026-01-01", **event} for i, event in enumerate(events)])
+    assert check_and_fold(data) == step_by_step(data)
+    assert [finding.reply_id for finding in check(data) if finding.rule == "block.not-for-role"] == ["user", "user", "system", "system"]
+
+
 def test_a_blank_event_is_no_json() -> None:
     """A blank line of JSONL is nothing, a blank event of another form is one."""
     assert [finding.rule for finding in check(b"data: 1\n\ndata:   \n\n")] == ["event.not-object", "wire.not-json"]
