@@ -7,6 +7,7 @@ is bounded and shared by all readers, since it says nothing about any stream.
 
 from __future__ import annotations
 
+import re
 from typing import Any, Union
 
 import msgspec
@@ -20,6 +21,9 @@ UNKNOWN_FIELD = "event.unknown-field"
 
 #: How many fields are learned, over all classes. A producer has few; who has more is read slowly.
 MOST = 64
+
+#: Names that are learned: short ones, without what msgspec refuses in a name.
+_LEARNABLE = re.compile(r'[^"\\\x00-\x1f]{1,64}')
 
 
 class LearnedDecoder:
@@ -36,7 +40,7 @@ class LearnedDecoder:
         """Take fields of an event type from now on, unless they are too many."""
         class_name = EVENTS[name]
         known = self._names.get(class_name, [])
-        new = [field for field in fields if field not in known]
+        new = [field for field in fields if field not in known and _LEARNABLE.fullmatch(field)]
         if not new or sum(map(len, self._names.values())) + len(new) > MOST:
             return
         names = self._names[class_name] = known + new
