@@ -94,6 +94,39 @@ def test_cumulative_deltas_are_found_after_others() -> None:
     assert "block.cumulative-deltas" in {finding.rule for finding in check(data)}
 
 
+def test_what_one_role_may_another_may_not() -> None:
+    """A walk of an assistant's reply is not made for a user's, whatever came before."""
+    events = [
+        {"reply_id": role, **event}
+        for role in ("assistant", "user", "system", "assistant2")
+        for event in (
+            {**HEAD[0], "role": role.rstrip("2")},
+            {"type": "THINKING_BLOCK_START", "block_id": "b"},
+            {"type": "THINKING_BLOCK_DELTA", "block_id": "b", "delta": "x"},
+            {"type": "TOOL_CALL_START", "tool_call_id": "c", "tool_call_name": "n"},
+        )
+    ]
+    data = lines_of([{"id": f"e{i}", "created_at": "2026-01-01", **event} for i, event in enumerate(events)])
+    assert check_and_fold(data) == step_by_step(data)
+    assert [finding.reply_id for finding in check(data) if finding.rule == "block.not-for-role"] == ["user", "user", "system", "system"]
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=70), min_size=1, max_size=3))
+def test_any_name_may_come_again(names: list[str]) -> None:
+    """Unknown fields of whatever name are found, the second time as the first."""
+    events = [
+        {"id": f"e{i}", "created_at": "2026-01-01", "reply_id": "r", **event}
+        for i, event in enumerate([*HEAD, *GROWING, *GROWING, *GROWING])
+    ]
+    known = {key for event in events for key in event}
+    unknown = {name: 1 for name in names if name not in known | {"metadata", "source_path", "role"}}
+    data = lines_of([{**event, **unknown} for event in events])
+    again = check_and_fold(data)
+    assert again == check_and_fold(data) == step_by_step(data)
+    found = {finding.pointer: finding.count for finding in again.findings if finding.rule == "event.unknown-field"}
+    assert list(found.values()) == [18] * len(unknown)
+
+
 def test_a_blank_event_is_no_json() -> None:
     """A blank line of JSONL is nothing, a blank event of another form is one."""
     assert [finding.rule for finding in check(b"data: 1\n\ndata:   \n\n")] == ["event.not-object", "wire.not-json"]

@@ -72,6 +72,8 @@ class Checker:
         self._line: int | None = None
         #: What is to be said of an end that came too early.
         self._cut = ""
+        #: Whether nobody but the folder's lifecycle needs the events, so that these need not be of the contract's own classes.
+        self._direct = type(self.folder).feed is Folder.feed
         self._extended = False  #: whether unknown fields came lately
 
     @property
@@ -143,10 +145,10 @@ class Checker:
         if self._framer.problems:
             self._say_problems()
         folder, lifecycle = self.folder, self.folder.lifecycle
-        apply = lifecycle.apply
+        apply = lifecycle.apply if self._direct else self._feed
         # Unknown fields mostly come in all events or in none.
-        decode = LEARNED.decode if self._extended else DECODE
-        extended, self._extended, shallow = self._extended, False, SHALLOWEST
+        decode = LEARNED.decode if self._extended and self._direct else DECODE
+        extended, self._extended, shallow = decode is not DECODE, False, SHALLOWEST
         index = self.events
         event: Any
         for self._line, data in enumerate(lines, line):
@@ -161,7 +163,7 @@ class Checker:
                 elif not data.isspace():
                     self._look_again(data.removesuffix(b"\n"))
                 index = self.events
-                if self._extended:
+                if self._extended and self._direct:
                     decode, extended = LEARNED.decode, True
                 continue
             try:
@@ -210,10 +212,11 @@ class Checker:
 
     def _apply(self, event: Any, index: int) -> None:
         self._look_at_time(event, index)
-        self.folder.index = index + 1
-        self.folder.lifecycle.apply(event, index)
-        if self.folder.lifecycle.full:
-            self.folder.forget_ended()
+        self._feed(event, index)
+
+    def _feed(self, event: Any, index: int) -> None:
+        self.folder.index = index
+        self.folder.feed(event)
 
     def _look_at_time(self, event: Any, index: int) -> None:
         if not _is_timestamp(event.created_at):

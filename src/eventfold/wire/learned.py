@@ -21,8 +21,8 @@ UNKNOWN_FIELD = "event.unknown-field"
 
 #: How many fields are learned, over all classes. A producer has few; who has more is read slowly.
 MOST = 64
-#: What no name of a field of a struct may hold.
-_UNFIT = re.compile(r'[\x00-\x1f"\\]')
+#: Names that are learned: short ones, without what msgspec refuses in a name.
+_LEARNABLE = re.compile(r'[^"\\\x00-\x1f]{1,64}')
 
 
 class LearnedDecoder:
@@ -39,8 +39,8 @@ class LearnedDecoder:
         """Take fields of an event type from now on, unless they are too many."""
         class_name = EVENTS[name]
         known = self._names.get(class_name, [])
-        new = [field for field in fields if field not in known]
-        if not new or sum(map(len, self._names.values())) + len(new) > MOST or any(map(_UNFIT.search, new)):
+        new = [field for field in fields if field not in known and _LEARNABLE.fullmatch(field)]
+        if not new or sum(map(len, self._names.values())) + len(new) > MOST:
             return
         names = self._names[class_name] = known + new
         extras = [(f"extra{i}", (UNKNOWN_FIELD, name, f"/{escape(field)}")) for i, field in enumerate(names)]
