@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import gzip
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
+import termios
 import time
 from contextlib import suppress
 from io import StringIO
@@ -465,3 +468,26 @@ def test_there_is_no_bar_where_there_is_no_terminal() -> None:
         now[0] = 9.0
         bar.tick(1)
     assert written.getvalue() == ""
+
+
+def test_ctrl_c_writes_what_was_found_so_far(tmp_path: Path) -> None:
+    """A check of a stream that never ends is broken off by Ctrl-C: what it has found is not lost."""
+    os.mkfifo(tmp_path / "b")
+    command = [sys.executable, "-m", "eventfold.cli", "check", "b"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        filled = os.open(tmp_path / "b", os.O_WRONLY)
+        os.write(filled, lines_of([start("r"), start("r", id="again")]))
+        deadline = time.monotonic() + 20
+        while select.select([], [filled], [], 0.1)[1] and _unread(filled) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        time.sleep(0.2)
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=30)
+        os.close(filled)
+    assert (running.returncode, out.count("\n"), err) == (130, 1, "eventfold: interrupted\n")
+    assert out.startswith("b:2: error reply.already-started")
+
+
+def _unread(pipe: int) -> int:
+    """Say how many bytes of a pipe nobody has read yet."""
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, b"\0\0\0\0"), sys.byteorder)

@@ -48,7 +48,7 @@ def test_random(stream):
 
 
 def test_vector(eventfold_vector):
-    if not {"keep_ended", "max_open"} & eventfold_vector.keys():
+    if not {{"keep_ended", "max_open"}} & eventfold_vector.keys():
         assert_folds_to(eventfold_vector["events"], eventfold_vector["messages"])
 """
 

@@ -93,8 +93,9 @@ def rule_cases(seed: int, wanted: Callable[[str], bool]) -> Iterator[Case]:
                 yield case_of(rule, STAGES[1], events)
 
 
-#: Areas of rules that are about bytes and stored messages.
-_NOT_OF_REDUCERS = ("wire.", "message.")
+#: Areas of rules that are about bytes and stored messages, and the rule about a bound of ours, which takes ten thousand replies to
+#: break and changes no message until more comes for one of them.
+_NOT_OF_REDUCERS = ("wire.", "message.", "reply.evicted")
 
 
 def _value_of(line: bytes) -> Any:
