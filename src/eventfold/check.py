@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
+from operator import length_hint
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import UNSET
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 
 #: The rule that an end in the middle breaks.
 _TRUNCATED = "wire.truncated"
+
+#: No lines to be read.
+_NONE: Iterator[bytes] = iter(())
 
 #: How many findings are held for repeats to be counted, by whoever takes them while the stream runs.
 HELD = 10_000
@@ -69,12 +73,23 @@ class Checker:
         self._framer = Framer()
         self._reader = EventReader()
         self._collector = Collector()
-        self._line: int | None = None
+        #: The line of the last event that was brought, and the events that are still to be read, up to it.
+        self._last: int | None = None
+        self._rest: Iterator[bytes] = _NONE
         #: What is to be said of an end that came too early.
         self._cut = ""
         #: Whether nobody but the folder's lifecycle needs the events, so that these need not be of the contract's own classes.
         self._direct = type(self.folder).feed is Folder.feed
         self._extended = False  #: whether unknown fields came lately
+
+    @property
+    def _line(self) -> int | None:
+        """The line of the event that is read. It is counted when somebody asks."""
+        return None if self._last is None else self._last - length_hint(self._rest)
+
+    @_line.setter
+    def _line(self, line: int | None) -> None:
+        self._last, self._rest = line, _NONE
 
     @property
     def form(self) -> str:
@@ -151,7 +166,8 @@ class Checker:
         extended, self._extended, shallow = decode is not DECODE, False, SHALLOWEST
         index = self.events
         event: Any
-        for self._line, data in enumerate(lines, line):
+        self._last, self._rest = line + len(lines) - 1, iter(lines)
+        for data in self._rest:
             try:
                 event = decode(data)
             except REFUSALS:
