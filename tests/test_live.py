@@ -153,6 +153,7 @@ class _Server(ThreadingHTTPServer):
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
     """Serve on this machine, and give the address."""
+    _Handler.released.clear()  # a server may have been here before
     with _Server(("127.0.0.1", 0), _Handler) as served:
         Thread(target=served.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{served.server_address[1]}"
