@@ -24,12 +24,6 @@ LAYERS = (
     {"vectors"},
     {"fuzz"},
     {"report"},
-    {"console"},
-    {"decompression", "cli_http", "cli_options", "cli_progress", "cli_sources"},
-    {"cli_input", "cli_live"},
-    {"cli_checking"},
-    {"cli_workers"},
-    {"cli_check", "cli_contract", "cli_dialects", "cli_fold", "cli_fuzz", "cli_quick"},
     {"cli"},
 )
 #: What the core must not touch: files, network, clock, randomness, logging.

@@ -25,9 +25,9 @@ from support import RECORDINGS, ROOT, Wire, lines_of
 from eventfold import Folder, check_and_fold
 from eventfold.check import Checker
 from eventfold.cli import main
-from eventfold.cli_http import header_of, shown_url
-from eventfold.cli_live import INTERVAL, Screen
-from eventfold.console import CannotRun
+from eventfold.cli.console import CannotRun
+from eventfold.cli.http import header_of, shown_url
+from eventfold.cli.live import INTERVAL, Screen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator

@@ -22,12 +22,13 @@ from eventfold_models.tables import RULES
 from jsonschema import Draft202012Validator
 from support import RECORDINGS, ROOT, Wire, events_of, lines_of
 
-from eventfold import cli_options, lifecycle
+from eventfold import lifecycle
 from eventfold.check import HELD, Checker
-from eventfold.cli_progress import Bar
-from eventfold.cli_sources import ENDINGS, sources
-from eventfold.console import InputCut
-from eventfold.decompression import PIECE, expanded
+from eventfold.cli import options
+from eventfold.cli.console import InputCut
+from eventfold.cli.decompression import PIECE, expanded
+from eventfold.cli.progress import Bar
+from eventfold.cli.sources import ENDINGS, sources
 from eventfold.findings import Collector
 from eventfold.fold import Folder
 
@@ -316,7 +317,7 @@ def test_packed_standard_input_is_found_out() -> None:
 
 def test_the_bounds_are_those_of_the_engine() -> None:
     """The command line says them without loading it."""
-    assert (cli_options.KEEP_ENDED, cli_options.MAX_OPEN) == (lifecycle.KEEP_ENDED, lifecycle.MAX_OPEN)
+    assert (options.KEEP_ENDED, options.MAX_OPEN) == (lifecycle.KEEP_ENDED, lifecycle.MAX_OPEN)
 
 
 def test_replies_that_never_end_are_given_up() -> None:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import typer
 from support import ROOT
 
-from eventfold import cli_check, cli_contract, cli_dialects, cli_fold, cli_fuzz
-from eventfold.cli import COMMANDS, app
-from eventfold.cli_quick import quicken
+from eventfold.cli import COMMANDS, app, check, contract, dialects, fold, fuzz
+from eventfold.cli.quick import quicken
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,7 +85,7 @@ def test_what_is_found_in_a_file_is_written_without_a_terminals_library(tmp_path
 def test_the_list_of_commands_is_what_they_say() -> None:
     """Each command's line in the help is how its own help begins, and the help has them all in this order."""
     group = typer.main.get_command(app)
-    modules = {module.__name__.rpartition(".")[2]: module for module in (cli_check, cli_contract, cli_dialects, cli_fold, cli_fuzz)}
+    modules = {module.__name__.rpartition(".")[2]: module for module in (check, contract, dialects, fold, fuzz)}
     for name, (module, summary) in COMMANDS.items():
         said = " ".join((getattr(modules[module], name).__doc__ or "").split())
         assert said.startswith(summary.rstrip(".")), name
@@ -99,7 +99,7 @@ def test_the_list_of_commands_is_what_they_say() -> None:
 def test_plain_values_are_read_as_typer_reads_them(name: str) -> None:
     """Whatever is given to a parameter, typer's own reader and the quick one agree, on what they give and on what they refuse."""
     alone = typer.Typer(add_completion=False)
-    alone.command()(getattr(__import__(f"eventfold.{COMMANDS[name][0]}", fromlist=[name]), name))
+    alone.command()(getattr(import_module(f"eventfold.cli.{COMMANDS[name][0]}"), name))
     quick, slow = (typer.main.get_command(alone) for _ in range(2))
     quicken(quick)
     values: list[Any] = ["", "a", "0", "1", "-1", "1.5", "1e3", " 1", "1_0", "\u0661", "9" * 30, "nan", "true", "text", "JSON", "json", "-"]

@@ -61,9 +61,9 @@ class _Gzip:
 def _zstd() -> _Member:
     """Begin a frame of a Zstandard file (RFC 8878)."""
     if sys.version_info >= (3, 14):
-        from compression import zstd  # noqa: PLC0415  loaded for what is compressed so
+        from compression import zstd
     else:
-        from backports import zstd  # noqa: PLC0415
+        from backports import zstd
 
     class Frame:
         def __init__(self) -> None:

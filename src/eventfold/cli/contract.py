@@ -8,9 +8,10 @@ from typing import Annotated, Any
 import orjson
 import typer
 
-from .cli_options import Format, FormatOption
+from eventfold.findings import UnknownRule, rule_entry
+
 from .console import CannotRun, say, write
-from .findings import UnknownRule, rule_entry
+from .options import Format, FormatOption
 
 
 def explain(
@@ -20,7 +21,7 @@ def explain(
     format: FormatOption = Format.TEXT,  # noqa: A002  the option's name
 ) -> None:
     """Say what a rule means, why it exists and what a fold does all the same."""
-    from .dialects import all_rules
+    from eventfold.dialects import all_rules
 
     rules = all_rules()
     if rule is None:
@@ -47,7 +48,7 @@ def schema(
     list_names: Annotated[bool, typer.Option("--list", help="List the types.")] = False,
 ) -> None:
     """Print the contract as one JSON Schema document, or one type of it with what it refers to."""
-    from .wire.schema import contract, excerpt
+    from eventfold.wire.schema import contract, excerpt
 
     if list_names:
         say("\n".join(contract()["$defs"]))
@@ -66,7 +67,7 @@ def vectors(
     ] = None,
 ) -> None:
     """List the vectors: streams with the messages and findings that are right for them."""
-    from .vectors import MANIFEST, export
+    from eventfold.vectors import MANIFEST, export
 
     manifest: dict[str, list[dict[str, Any]]] = orjson.loads(MANIFEST.read_bytes())
     listed = [*manifest["vectors"], *manifest["dialects"]]

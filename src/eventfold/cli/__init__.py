@@ -15,22 +15,22 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from .cli_quick import quicken, quicken_one
 from .console import CannotRun, CannotWrite, ReaderGone, Writing, complain, say
+from .quick import quicken, quicken_one
 
 #: The commands, in the order of the help: the module that has them, and what they do.
 COMMANDS = {
-    "check": ("cli_check", "Say what streams and stored messages break, and where."),
-    "fold": ("cli_fold", "Print the message of each reply."),
-    "explain": ("cli_contract", "Say what a rule means, why it exists and what a fold does all the same."),
-    "schema": ("cli_contract", "Print the contract as one JSON Schema document, or one type of it."),
-    "vectors": ("cli_contract", "List the vectors: streams with the messages and findings that are right."),
-    "unfold": ("cli_dialects", "Print events that fold to the messages."),
-    "convert": ("cli_dialects", "Say a stream, or stored messages, in another dialect."),
-    "dialects": ("cli_dialects", "List the dialects: which way they translate, and what gets lost."),
-    "fuzz": ("cli_fuzz", "Find a short stream on which somebody's reducer is wrong, in any language."),
-    "replay": ("cli_fuzz", "Try a case file again: fixed (0), still failing (1), or could not run (2)."),
-    "matrix": ("cli_fuzz", "Put runs against several reducers side by side on one HTML page."),
+    "check": ("check", "Say what streams and stored messages break, and where."),
+    "fold": ("fold", "Print the message of each reply."),
+    "explain": ("contract", "Say what a rule means, why it exists and what a fold does all the same."),
+    "schema": ("contract", "Print the contract as one JSON Schema document, or one type of it."),
+    "vectors": ("contract", "List the vectors: streams with the messages and findings that are right."),
+    "unfold": ("dialects", "Print events that fold to the messages."),
+    "convert": ("dialects", "Say a stream, or stored messages, in another dialect."),
+    "dialects": ("dialects", "List the dialects: which way they translate, and what gets lost."),
+    "fuzz": ("fuzz", "Find a short stream on which somebody's reducer is wrong, in any language."),
+    "replay": ("fuzz", "Try a case file again: fixed (0), still failing (1), or could not run (2)."),
+    "matrix": ("fuzz", "Put runs against several reducers side by side on one HTML page."),
 }
 
 #: Exit codes as shells give them, 128 and the signal's number: SIGINT, SIGPIPE.
@@ -130,7 +130,3 @@ def _ended() -> int:
         # Typer makes an exit code of a KeyboardInterrupt.
         raise KeyboardInterrupt
     return code if isinstance(code, int) else 0
-
-
-if __name__ == "__main__":
-    main()

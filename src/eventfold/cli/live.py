@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console, RenderableType
 
-    from .fold import Folder
-    from .lifecycle import Reply
+    from eventfold.fold import Folder
+    from eventfold.lifecycle import Reply
 
 #: Seconds between two drawings.
 INTERVAL = 0.1
@@ -90,7 +90,7 @@ class Screen:
         """Draw the ends of the messages that are worth the room."""
         from rich.console import Group
 
-        from .report.terminal import message_panel
+        from eventfold.report.terminal import message_panel
 
         width, height = self._console.size
         shown = self._shown(max(1, height // _LEAST))

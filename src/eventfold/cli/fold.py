@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .cli_options import (
+from .console import CannotRun, coloured, show, write
+from .options import (
     KEEP_ENDED,
     MAX_OPEN,
     NATIVE,
@@ -21,11 +22,11 @@ from .cli_options import (
     MaxOpenOption,
     TimeoutOption,
 )
-from .console import CannotRun, coloured, show, write
 
 if TYPE_CHECKING:
-    from .cli_input import Input
-    from .findings import Finding
+    from eventfold.findings import Finding
+
+    from .input import Input
 
 
 def fold(
@@ -54,9 +55,10 @@ def fold(
     timeout: TimeoutOption = 60.0,
 ) -> None:
     """Print the message of each reply. What is wrong with the stream goes to standard error."""
-    from .cli_http import Access, header_of
-    from .cli_input import Input
-    from .fold import Folder, UnknownReply
+    from eventfold.fold import Folder, UnknownReply
+
+    from .http import Access, header_of
+    from .input import Input
 
     access = Access(tuple(header_of(text) for text in header or ()), timeout)
     bounds: dict[str, Any] = {"keep_ended": keep_ended, "max_open": max_open}
@@ -78,11 +80,11 @@ def fold(
             # Not orjson: it refuses integers beyond 64 bits, which a producer's own data may hold.
             write(msgspec.json.encode(message) + b"\n")
         else:
-            from .report.terminal import message_panel
+            from eventfold.report.terminal import message_panel
 
             show([message_panel(message)], sys.stdout)
     if findings and sys.stderr:
-        from .report.checking import finding_lines
+        from eventfold.report.checking import finding_lines
 
         write(finding_lines(source.name, findings, sys.stderr.encoding, colours=coloured(sys.stderr)), sys.stderr)
     raise typer.Exit(_code(source, fail_on))
@@ -90,7 +92,7 @@ def fold(
 
 def _followed(source: Input, reply: str | None) -> list[Finding]:
     """Check it all, and draw meanwhile."""
-    from .cli_live import Screen
+    from .live import Screen
 
     findings: list[Finding] = []
     with Screen(source.checker.folder, reply) as screen:
@@ -101,9 +103,10 @@ def _followed(source: Input, reply: str | None) -> list[Finding]:
 
 def _stored(name: str) -> list[dict[str, Any]]:
     """Read stored messages. Raises CannotRun."""
-    from .cli_input import Input
-    from .findings import Severity
-    from .fold import Folder
+    from eventfold.findings import Severity
+    from eventfold.fold import Folder
+
+    from .input import Input
 
     source = Input(name, NATIVE, Folder())
     broken = [finding for finding in source.read() if finding.severity is Severity.ERROR]
@@ -115,6 +118,6 @@ def _stored(name: str) -> list[dict[str, Any]]:
 
 
 def _code(source: Input, fail_on: FailOn) -> int:
-    from .findings import Severity
+    from eventfold.findings import Severity
 
     return int(any(count and severity >= Severity[fail_on.name] for severity, count in source.wrong.items()))

@@ -82,7 +82,7 @@ def coloured(stream: Any) -> bool:
 
 def complain(reason: str) -> None:
     """Say a line on standard error, if there is one."""
-    from .report.plain import one_line
+    from eventfold.report.plain import one_line
 
     if sys.stderr:
         with suppress(OSError):

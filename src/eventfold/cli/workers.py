@@ -20,16 +20,17 @@ from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from .cli_checking import Plan, examine
+from eventfold.report.checking import FileReport
+
+from .checking import Plan, examine
 from .console import CannotRun
-from .report.checking import FileReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
     from multiprocessing.connection import Connection
     from multiprocessing.process import BaseProcess
 
-    from .cli_sources import Source
+    from .sources import Source
 
 #: Up to how many bytes are handed over at once; more go through a file.
 _SMALL = 4096

@@ -10,16 +10,17 @@ import msgspec
 import orjson
 import typer
 
-from .cli_input import Input, dialect_of, grouped
-from .cli_options import AUTO, NATIVE, DialectOption
+from eventfold.findings import Severity
+
 from .console import CannotRun, complain, say, write
-from .findings import Severity
+from .input import Input, dialect_of, grouped
+from .options import AUTO, NATIVE, DialectOption
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .dialects import Loss
-    from .findings import Finding
+    from eventfold.dialects import Loss
+    from eventfold.findings import Finding
 
 
 class Form(StrEnum):
@@ -52,8 +53,8 @@ def convert(
 
     Values are written as they come. What is wrong with the input and what could not be carried goes to standard error.
     """
-    from .dialects.writing import TappedFolder, Writer
-    from .fold import Folder
+    from eventfold.dialects.writing import TappedFolder, Writer
+    from eventfold.fold import Folder
 
     target = dialect_of(to)
     as_stream = target.encoder is not None and written_as is not As.MESSAGES
@@ -91,8 +92,8 @@ def unfold(
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 when anything is lost.")] = False,
 ) -> None:
     """Print events that fold to the messages. What no event carries goes to standard error."""
-    from .dialects.writing import Writer
-    from .fold import Folder
+    from eventfold.dialects.writing import Writer
+    from eventfold.fold import Folder
 
     read = Input(file, dialect, Folder())
     findings = read.read()
@@ -113,7 +114,7 @@ def dialects(
     """List the dialects: which way they translate, and what gets lost."""
     from importlib.resources import files
 
-    from .dialects import NAMES
+    from eventfold.dialects import NAMES
 
     if name is not None and not as_json:
         page = files("eventfold.dialects").joinpath(f"{dialect_of(name).name}.md")
@@ -148,8 +149,9 @@ def _written(form: Form) -> Callable[[Any], None]:
 
 def _report(name: str, findings: list[Finding], losses: list[Loss]) -> None:
     if findings:
+        from eventfold.report.terminal import finding_line
+
         from .console import show
-        from .report.terminal import finding_line
 
         show((finding_line(name, finding) for finding in findings), sys.stderr, soft_wrap=True)
     for line in grouped(losses):

@@ -13,20 +13,20 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .cli_http import Access, pieces_of_url, shown_url
-from .cli_options import AUTO, NATIVE
-from .cli_sources import is_url
 from .console import CannotRun, InputCut, complain
 from .decompression import PIECE, expanded
+from .http import Access, pieces_of_url, shown_url
+from .options import AUTO, NATIVE
+from .sources import is_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from contextlib import AbstractContextManager
 
-    from .check import Checker
-    from .dialects import Dialect
-    from .findings import Finding, Severity
-    from .fold import Folder
+    from eventfold.check import Checker
+    from eventfold.dialects import Dialect
+    from eventfold.findings import Finding, Severity
+    from eventfold.fold import Folder
 
 
 def pieces_of(name: str, access: Access | None = None, tick: Callable[[int], None] | None = None) -> Iterator[bytes]:
@@ -77,7 +77,7 @@ def _file(name: str) -> Iterator[bytes]:
 
 def dialect_of(name: str) -> Dialect:
     """Load a dialect. Raises CannotRun."""
-    from .dialects import UnknownDialect, dialect
+    from eventfold.dialects import UnknownDialect, dialect
 
     try:
         return dialect(name)
@@ -162,7 +162,7 @@ class Input:
 
     def _recognised(self) -> Iterator[bytes]:
         """Read pieces, once it is known what they speak."""
-        from .dialects.reading import Recogniser
+        from eventfold.dialects.reading import Recogniser
 
         recogniser = Recogniser()
         pieces = self._pieces
@@ -193,7 +193,7 @@ class Input:
 
     def _hint(self, head: bytes) -> None:
         """Say what a stream without a reply looks like."""
-        from .dialects.reading import Recogniser
+        from eventfold.dialects.reading import Recogniser
 
         recogniser = Recogniser()
         if not recogniser.feed(head):
@@ -203,7 +203,7 @@ class Input:
             self._say(f"{self.name} looks like {found.title}: `--dialect {found.name}` reads it")
 
     def _checker(self, name: str) -> Checker:
-        from .check import Checker
+        from eventfold.check import Checker
 
         if name == NATIVE:
             return Checker(folder=self._folder, keep_messages=self._folder.keep_messages)
@@ -211,7 +211,7 @@ class Input:
         if found.decoder is None:
             message = f"{name} has nothing to read; it can only be written (`eventfold convert --to {name}`)"
             raise CannotRun(message)
-        from .dialects.reading import DialectChecker
+        from eventfold.dialects.reading import DialectChecker
 
         return DialectChecker(found, folder=self._folder, keep_messages=self._folder.keep_messages)
 

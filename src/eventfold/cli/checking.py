@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from .cli_input import Input
-from .cli_options import NATIVE
+from eventfold.report.checking import FileReport, JSONWriter, SarifWriter, TextWriter, Writer
+
 from .console import CannotRun, complain
-from .report.checking import FileReport, JSONWriter, SarifWriter, TextWriter, Writer
+from .input import Input
+from .options import NATIVE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from .cli_http import Access
-    from .cli_sources import Source
+    from .http import Access
+    from .sources import Source
 
 
 class Plan(NamedTuple):
@@ -47,13 +48,13 @@ class Plan(NamedTuple):
             from eventfold_models.tables import RULES
 
             return RULES
-        from .dialects import all_rules
+        from eventfold.dialects import all_rules
 
         return all_rules()
 
     def input(self, name: str, tick: Callable[[int], None] | None = None, say: Callable[[str], None] = complain) -> Input:
         """Make an input that nothing is kept of. Raises CannotRun: there is no such dialect to read."""
-        from .fold import Folder
+        from eventfold.fold import Folder
 
         folder = Folder(keep_ended=self.keep_ended, max_open=self.max_open, keep_messages=False)
         return Input(name, self.dialect, folder, access=self.access, tick=tick, say=say)

@@ -22,8 +22,8 @@ from .console import CannotRun, complain, say, show, write
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .fuzz.campaign import Plan, Result
-    from .fuzz.harness import Harness
+    from eventfold.fuzz.campaign import Plan, Result
+    from eventfold.fuzz.harness import Harness
 
 #: Version of the form of files that list known failures.
 _FORM = 1
@@ -84,8 +84,8 @@ def fuzz(
     The program speaks JSON lines on its standard input and output; README.md has a harness in 30 lines.
     """
     _need_hypothesis()
-    from .fuzz.campaign import Campaign, Plan
-    from .fuzz.harness import CannotStart
+    from eventfold.fuzz.campaign import Campaign, Plan
+    from eventfold.fuzz.harness import CannotStart
 
     if vectors is not None and not vectors.is_dir():
         message = f"{vectors} is no folder of vectors; `eventfold vectors --to DIR` makes one"
@@ -109,7 +109,7 @@ def fuzz(
         _save(write_known, json.dumps({"form": _FORM, "known": entries}, indent=2) + "\n")
     files = _write_cases(result, out) if out is not None else []
     _report(result, format, files)
-    from .report.fuzzing import code_of
+    from eventfold.report.fuzzing import code_of
 
     raise typer.Exit(code_of(result))
 
@@ -127,10 +127,10 @@ def replay(
     Put the command behind `--`.
     """
     _need_hypothesis()
-    from .fuzz.campaign import groups_of
-    from .fuzz.casefile import NotACase, read_case
-    from .fuzz.harness import CannotStart, Skipped
-    from .report.fuzzing import panel_of
+    from eventfold.fuzz.campaign import groups_of
+    from eventfold.fuzz.casefile import NotACase, read_case
+    from eventfold.fuzz.harness import CannotStart, Skipped
+    from eventfold.report.fuzzing import panel_of
 
     try:
         wanted = read_case(case)
@@ -160,7 +160,7 @@ def matrix(
     reports: Annotated[list[Path], typer.Argument(metavar="REPORT...", help="What `eventfold fuzz --format json` printed, one a reducer.")],
 ) -> None:
     """Put runs against several reducers side by side on one HTML page, printed on standard output."""
-    from .report.page import NotAReport, page, read_report
+    from eventfold.report.page import NotAReport, page, read_report
 
     try:
         read = [read_report(path.read_bytes().splitlines(), str(path)) for path in reports]
@@ -180,7 +180,7 @@ def _need_hypothesis() -> None:
 
 def _maker(command: list[str] | None, python: str | None, timeout: float, *, trace: bool) -> Callable[[], Harness]:
     """Give what makes a harness. Raises CannotRun."""
-    from .fuzz.harness import Program, PythonHarness
+    from eventfold.fuzz.harness import Program, PythonHarness
 
     if bool(command) == bool(python):
         message = "give either a command behind `--`, or --python module:function"
@@ -212,7 +212,7 @@ def _run(campaign: Any, plan: Plan) -> Result:
 
 
 def _list(plan: Plan) -> None:
-    from .fuzz.cases import rule_names, vector_cases
+    from eventfold.fuzz.cases import rule_names, vector_cases
 
     for case in vector_cases(plan.vectors) if plan.vectors else vector_cases():
         if plan.wants(case.name):
@@ -246,7 +246,7 @@ def _save(path: Path, text: str) -> None:
 
 
 def _write_cases(result: Result, folder: Path) -> list[Path]:
-    from .fuzz.casefile import write_case
+    from eventfold.fuzz.casefile import write_case
 
     try:
         return [write_case(group, folder) for group in result.failures]
@@ -258,13 +258,13 @@ def _write_cases(result: Result, folder: Path) -> list[Path]:
 def _report(result: Result, form: FuzzFormat, files: list[Path]) -> None:
     from importlib.metadata import version
 
-    from .report import fuzzing
+    from eventfold.report import fuzzing
 
     if form is FuzzFormat.JSON:
         for line in fuzzing.as_json(result, version("eventfold"), WIRE_VERSION):
             write(line)
     elif form is FuzzFormat.HTML:
-        from .report.page import page, read_report
+        from eventfold.report.page import page, read_report
 
         write(page([read_report(fuzzing.as_json(result, version("eventfold"), WIRE_VERSION), "this run")]))
     elif form is FuzzFormat.JUNIT:

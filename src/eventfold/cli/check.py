@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .cli_options import (
+from .options import (
     KEEP_ENDED,
     MAX_OPEN,
     NATIVE,
@@ -25,10 +25,11 @@ from .cli_options import (
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
-    from .cli_checking import Plan
-    from .cli_progress import Bar
-    from .cli_sources import Source
-    from .report.checking import FileReport, Writer
+    from eventfold.report.checking import FileReport, Writer
+
+    from .checking import Plan
+    from .progress import Bar
+    from .sources import Source
 
 
 class CheckFormat(StrEnum):
@@ -64,11 +65,11 @@ def check(
     timeout: TimeoutOption = 60.0,
 ) -> None:
     """Say what streams and stored messages break, and where. Findings come in the order of the files."""
-    from .cli_checking import Plan
-    from .cli_http import Access, header_of
-    from .cli_progress import Bar
-    from .cli_sources import sources
+    from .checking import Plan
     from .console import coloured
+    from .http import Access, header_of
+    from .progress import Bar
+    from .sources import sources
 
     access = Access(tuple(header_of(text) for text in header or ()), timeout)
     plan = Plan(format.value, dialect, keep_ended, max_open, access, sys.stdout.encoding, coloured(sys.stdout))
@@ -83,12 +84,12 @@ def check(
 
 def _results(found: list[Source], plan: Plan, jobs: int, bar: Bar) -> Generator[bytes | FileReport]:
     """Check inputs, in this process where others are not worth it."""
-    from .cli_checking import examine
-    from .cli_sources import jobs_for
+    from .checking import examine
+    from .sources import jobs_for
 
     count = jobs_for(found, jobs)
     if count > 1:
-        from .cli_workers import Workers
+        from .workers import Workers
 
         yield from Workers(found, plan, count, bar.tick).results()
         return
@@ -99,8 +100,9 @@ def _results(found: list[Source], plan: Plan, jobs: int, bar: Bar) -> Generator[
 
 def _report(results: Iterator[bytes | FileReport], plan: Plan, fail_on: FailOn, bar: Bar) -> int:
     """Write what comes, as it comes, and give the exit code."""
+    from eventfold.findings import Severity
+
     from .console import complain
-    from .findings import Severity
 
     writer: Writer = plan.writer()
     _put(writer.head(), bar)

@@ -1,0 +1,5 @@
+"""`python -m eventfold.cli` is the command `eventfold`."""
+
+from . import main
+
+main()
