@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 #: What codegen.py reads and writes.
-PARTS = ("schemas", "generated", "codegen.py", "pyproject.toml", "README.md", "src")
+PARTS = ("schemas", "generated", "codegen.py", "generators", "pyproject.toml", "README.md", "src")
 #: What pins the generator of the TypeScript part.
 NODE_PACKAGE = "tests/harnesses/typescript"
 NODE_FILES = ("package.json", "package-lock.json", ".npmrc")

@@ -242,7 +242,7 @@ def test_streams_are_valid(stream: list[Wire]) -> None:
 
 def test_a_new_field_and_a_new_type_are_drawn_without_anyone_touching_the_strategies(tmp_path: Path) -> None:
     """After a field and an event type are added to schemas/, the strategies draw them."""
-    for name in ("schemas", "codegen.py", "pyproject.toml", "README.md"):
+    for name in ("schemas", "codegen.py", "generators", "pyproject.toml", "README.md"):
         (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, tmp_path / name)
     reply = tmp_path / "schemas/events/reply.json"
     reply.write_text(

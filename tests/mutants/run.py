@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 #: What is copied.
-PARTS = ("src", "schemas", "generated", "tests", "codegen.py", "pyproject.toml", "README.md", ".ci")
+PARTS = ("src", "schemas", "generated", "tests", "codegen.py", "generators", "pyproject.toml", "README.md", ".ci")
 #: What is run, the quickest to fail first.
 SUITE = (
     "tests/test_vectors.py",
