@@ -332,6 +332,10 @@ def sent(payload: Wire) -> list[Any]:
 # Vectors: what a stream means.
 
 
+#: Of lists on lines of their own, the items come one by one: pairs are known again, these are not.
+TAKEN_APART = {"graph-messages-as-far-as-they-are", "graph-with-namespaces-taken-apart"}
+
+
 @pytest.mark.parametrize("name", VECTORS)
 def test_a_vector_has_the_right_outcome(name: str) -> None:
     """Streams of all forms fold to what their producers mean, from values and from lines, and what is wrong with them is told."""
@@ -339,7 +343,7 @@ def test_a_vector_has_the_right_outcome(name: str) -> None:
     found = heard(DIALECT, vector["values"])
     assert differences(vector, found.messages) == []
     assert found.rules == expected(vector)
-    if all(is_object(value) for value in vector["values"]):
+    if name not in TAKEN_APART:
         assert differences(vector, read(lines(vector["values"]))[0]) == []
 
 

@@ -2,7 +2,9 @@
 Values of LangChain and LangGraph -> events.
 
 Each value says by its shape what it is: a message or chunk, an event of astream_events v2, an event of the content-block protocol
-(stream_events v3), an envelope of the agent protocol around one, or a stream mode of LangGraph with its payload.
+(stream_events v3), an envelope of the agent protocol around one, or a stream mode of LangGraph with its payload. Lines that are
+pairs of a message and its metadata come one value after the other: until it is known whether they do, and while they do, a
+message waits for what comes next.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from eventfold.dialects.halves import repaired
 from eventfold.dialects.run import json_text
 from eventfold.dialects.translation import UNFIT, UNKNOWN, Decoder, Unfit
 from eventfold.jsonvalue import copy_json, depth_of, is_array, is_object
+from eventfold.wire import InvalidEvent
 
 from .agent import Agent
 from .chunks import chunk, is_whole, message_of, output_of, result_of
@@ -34,6 +37,11 @@ _DEEPEST = 100
 _ROLES = {"human": "user", "system": "system"}
 
 
+def is_metadata(value: Any) -> bool:
+    """Tell what a graph says about a message."""
+    return is_object(value) and "type" not in value and ("langgraph_node" in value or "langgraph_step" in value)
+
+
 class LangChainDecoder(Decoder):
     """Reads a stream of LangChain or LangGraph."""
 
@@ -46,9 +54,35 @@ class LangChainDecoder(Decoder):
         self._graph = Graph(self)
         self._agent = Agent(self)
         self._last: Turn | None = None
+        #: Whether each message is followed by its metadata, as in lines of a graph's pairs; None before that is known.
+        self._paired: bool | None = None
+        self._held: Wire | None = None  #: a message whose metadata may come next
 
     def decode(self, value: Any) -> Iterator[Any]:
         """Translate a value. Raises Unfit."""
+        held, self._held = self._held, None
+        if held is not None:
+            if is_metadata(value):
+                self._paired = True
+                yield from self._value([held, value])
+                return
+            self._paired = bool(self._paired)
+            yield from self._settle(held)
+        if self._paired is not False and not self._graph.waits and depth_of(value) <= _DEEPEST and message_of(value) is not None:
+            self._held = copy_json(value)
+        else:
+            yield from self._value(value)
+
+    def _settle(self, held: Wire) -> Iterator[Any]:
+        """Take a message that was held. What is wrong with it costs the next value nothing."""
+        try:
+            yield from self._value(held)
+        except Unfit as error:
+            self.remarks.append(error.remark)
+        except InvalidEvent as error:
+            self.remark(UNFIT, str(error))
+
+    def _value(self, value: Any) -> Iterator[Any]:
         if depth_of(value) > _DEEPEST:
             raise Unfit(UNFIT, f"nests deeper than {_DEEPEST}")
         if self._graph.waits:
@@ -83,6 +117,9 @@ class LangChainDecoder(Decoder):
 
     def end(self) -> Iterator[Any]:
         """End what is open. A message or run that did not say that it ended was cut."""
+        held, self._held = self._held, None
+        if held is not None:
+            yield from self._settle(held)
         yield from self._graph.flush()
         for key, reply in list(self.replies.open.items()):
             if reply.error is not None:
