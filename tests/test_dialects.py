@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 from dialect_laws import decoded, encoded, folded, journey, outside, patterns_of
-from eventfold_models.structs import ReplyStartEvent
+from eventfold_models.structs import ReplyEndEvent, ReplyStartEvent
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
@@ -93,6 +93,8 @@ def test_what_nests_too_deep_is_left_out_of_an_event() -> None:
     event = decoder.event(ReplyStartEvent, **HEAD, metadata=deep)
     assert (event.reply_id, event.metadata) == ("r", UNSET)
     assert [remark.rule for remark in decoder.remarks] == [UNFIT]
+    end = decoder.event(ReplyEndEvent, reply_id="r", session_id="", finished_reason="completed", structured_output=deep)
+    assert (end.finished_reason, end.structured_output) == ("completed", UNSET)
     with pytest.raises(InvalidEvent):
         decoder.event(ReplyStartEvent, reply_id="r", session_id="", name=deep)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
+from eventfold_models.tables import FREE_FORM
 
 from eventfold.findings import Loss
 from eventfold.jsonvalue import depth_of
@@ -31,9 +32,6 @@ EPOCH = "1970-01-01T00:00:00Z"
 #: The key below which our own fields travel in a foreign `metadata`.
 NAMESPACE = "eventfold"
 
-
-#: Fields of events that hold anything, and need not be there.
-_FREE = ("metadata", "extra", "value")
 
 #: Rules that every dialect has.
 UNFIT, UNKNOWN = "dialect.unfit", "dialect.unknown"
@@ -138,7 +136,7 @@ class Decoder:
         else:
             if not deep:
                 return made
-            for name in [name for name in _FREE if name in wire and depth_of(wire[name]) >= MAX_DEPTH]:
+            for name in [name for name in FREE_FORM[kind.__name__] if name in wire and depth_of(wire[name]) >= MAX_DEPTH]:
                 self.remark(UNFIT, f"{name} nests deeper than {MAX_DEPTH - 1} and is left out")
                 del wire[name]
         return read_event(wire)
