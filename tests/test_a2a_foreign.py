@@ -182,6 +182,13 @@ def test_reported_streams_give_the_right_texts(stream: list[Wire], wanted: list[
     assert {finding.rule for finding in findings if finding.severity is Severity.ERROR} == ({"reply.missing-end"} if cut else set())
 
 
+def test_a_call_sent_as_data_keeps_its_text() -> None:
+    """agentscope-java #1526: a call that an agent sends as data has its arguments in content, and input is empty."""
+    call = {"type": "tool_use", "id": "c1", "name": "__fragment__", "input": {}, "content": '{"productName": "'}
+    [text] = texts([task(), chunk(parts=[{"data": call}]), DONE])
+    assert json.loads(text) == call
+
+
 def ending(stream: list[Wire]) -> Wire:
     """Give how the only reply ended."""
     [folded_message] = folded(decoded(DIALECT, stream)[0])
