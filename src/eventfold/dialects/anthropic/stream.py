@@ -135,7 +135,8 @@ class AnthropicDecoder(Decoder):
         answer.more({**_besides(value, "type", "error"), "error": error})
         kind, message = error.get("type"), error.get("message")
         ours = ERRORS.get(kind, "unknown") if isinstance(kind, str) else "unknown"
-        yield from answer.end("error", {"type": ours, "message": message if isinstance(message, str) else str(kind)})
+        said = next((text for text in (message, kind) if isinstance(text, str)), "the error says nothing")
+        yield from answer.end("error", {"type": ours, "message": said})
 
     def _ping(self, value: Wire) -> Iterator[Any]:
         if len(value) > 1:
