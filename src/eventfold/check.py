@@ -21,11 +21,12 @@ from .lifecycle import KEEP_ENDED, MAX_OPEN
 from .table import PLAN_OF
 from .wire import TOO_DEEP, EventReader, Framer, StoredMessage
 from .wire.depth import SHALLOWEST, nests_too_deep
+from .wire.guess import ENOUGH, alone
 from .wire.learned import LEARNED, UNKNOWN_FIELD
 from .wire.reader import DECODE, REFUSALS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from .lifecycle import Breach
     from .shape import Wire
@@ -81,6 +82,8 @@ class Checker:
         #: Whether nobody but the folder's lifecycle needs the events, so that these need not be of the contract's own classes.
         self._direct = type(self.folder).feed is Folder.feed
         self._extended = False  #: whether unknown fields came lately
+        #: The class of the newest events, how many of it came one after the other, and what decoded them.
+        self._run: tuple[type | None, int, Callable[[bytes], Any]] = (None, 0, DECODE)
 
     @property
     def _line(self) -> int | None:
@@ -160,11 +163,17 @@ class Checker:
         if self._framer.problems:
             self._say_problems()
         folder, lifecycle = self.folder, self.folder.lifecycle
-        apply = lifecycle.apply if self._direct else self._feed
+        # A folder that looks at the events itself gets those of the contract's own classes.
+        guesses = self._direct
+        apply = lifecycle.apply if guesses else self._feed
         # Unknown fields mostly come in all events or in none.
-        decode = LEARNED.decode if self._extended and self._direct else DECODE
-        extended, self._extended, shallow = decode is not DECODE, False, SHALLOWEST
+        whole = self._whole
+        extended, self._extended, shallow = whole is not DECODE, False, SHALLOWEST
         index = self.events
+        kind, alike, decoded_by = self._run
+        if decoded_by is not whole:
+            kind, alike = None, 0
+        decode = alone(kind) if kind is not None and alike >= ENOUGH else whole
         event: Any
         self._last, self._rest = line + len(lines) - 1, iter(lines)
         for data in self._rest:
@@ -172,6 +181,15 @@ class Checker:
                 event = decode(data)
             except REFUSALS:
                 event = None
+            if decode is not whole:
+                if event is None:
+                    # Not of the class that was guessed.
+                    decode, alike = whole, 0
+                    event = _decoded(whole, data)
+            elif event is None or type(event) is not kind:
+                kind, alike = type(event), 0
+            elif guesses and (alike := alike + 1) >= ENOUGH:
+                decode = alone(kind)
             if event is None or (len(data) > shallow and nests_too_deep(event, data)) or (extended and not self._repeats(event)):
                 self.events = index
                 if self.form != "jsonl":
@@ -179,8 +197,9 @@ class Checker:
                 elif not data.isspace():
                     self._look_again(data.removesuffix(b"\n"))
                 index = self.events
-                if self._extended and self._direct:
-                    decode, extended = LEARNED.decode, True
+                if self._extended and guesses:
+                    decode = whole = self._whole
+                    extended, kind, alike = True, None, 0
                 continue
             try:
                 read_time(event.created_at)
@@ -191,11 +210,16 @@ class Checker:
             if lifecycle.full:
                 folder.forget_ended()
         self.events = folder.index = index
+        self._run = kind, alike, whole
+
+    @property
+    def _whole(self) -> Callable[[bytes], Any]:
+        """What decodes any event, with the unknown fields that came before if such came lately."""
+        return LEARNED.decode or DECODE if self._extended and self._direct else DECODE
 
     def _repeats(self, event: object) -> bool:
         """Count the unknown fields of an event, if all of them were found before."""
-        extras = LEARNED.extras.get(type(event), _NO_EXTRAS)
-        keys = [key for attribute, key in extras if getattr(event, attribute) is not UNSET]
+        keys = [key for attribute, key in LEARNED.extras[type(event)] if getattr(event, attribute) is not UNSET]
         if not keys:
             return True
         self._extended = True
@@ -277,8 +301,6 @@ class Checker:
         )
 
 
-_NO_EXTRAS: tuple[tuple[str, tuple[str, str, str]], ...] = ()
-
 #: Reads nearly every timestamp, and raises ValueError.
 read_time = datetime.fromisoformat
 
@@ -292,6 +314,13 @@ def _is_timestamp(text: str) -> bool:
     except ValueError:
         return _ISO_8601.fullmatch(text) is not None
     return True
+
+
+def _decoded(decode: Callable[[bytes], Any], data: bytes) -> Any:
+    try:
+        return decode(data)
+    except REFUSALS:
+        return None
 
 
 def check(data: bytes | Iterable[Any]) -> list[Finding]:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from .shape import Wire
 
 
+#: How long a text may be, in characters, that is put together anew with each delta: below, a buffer costs more than it saves.
+_SHORT = 256
+
 #: How many blocks are worth a look at the end of a message that grows.
 _LOOKED_AT = 32
 
@@ -31,7 +34,7 @@ class TextDraft:
     def __init__(self, field: str, wire: Wire) -> None:
         self.field = field
         self.wire = wire
-        #: The text that came first, all of it while there is no buffer: many a text comes whole.
+        #: The text while it is short, and what the buffer began with.
         self.text: str = wire[field]
         self._buffer: StringIO | None = None
         self._write: Callable[[str], Any] | None = None
@@ -52,8 +55,8 @@ class TextDraft:
         write = self._write
         if write is not None:
             write(text)
-        elif not self.text:
-            self.text = text
+        elif len(self.text) < _SHORT:
+            self.text += text
         else:
             self.buffer.write(text)
         if text:

@@ -14,7 +14,7 @@ from eventfold_models.tables import BLOCKS, CHILDREN, DEFAULTS, FIELDS
 
 from .draft import DataDraft, MessageDraft, ResultDraft, TextDraft, WholeDraft
 from .instances import Flaw
-from .jsonvalue import copy_json
+from .jsonvalue import copy_json, copy_object
 from .lane import Appender
 from .shape import carried
 from .table import field_of
@@ -245,7 +245,7 @@ def clear_output(reply: Reply, instance: Instance, event: Any, item: Any) -> Non
         wire.pop(name, None)
     wire["state"] = DEFAULTS["ToolResultBlock"]["state"]
     instance.result.clear()
-    instance.parts.clear()
+    instance.forget_parts()
 
 
 @_effect
@@ -282,7 +282,7 @@ def fill_result(reply: Reply, instance: Instance, event: Any, item: Any) -> None
     draft.wire["state"] = given.get("state", DEFAULTS["ToolResultBlock"]["state"])
     draft.wire.update({key: value for key, value in given.items() if key not in known or key == "metadata"})
     draft.clear()
-    instance.parts.clear()
+    instance.forget_parts()
     draft.output = given["output"]
 
 
@@ -345,9 +345,11 @@ def _add_result(reply: Reply, instance: Instance, wire: dict[str, Any]) -> None:
 
 
 def _update_metadata(wire: dict[str, Any], event: Any) -> None:
-    metadata = field_of(event, "metadata")
-    if metadata is not None:
-        wire["metadata"] = {**wire.get("metadata", {}), **copy_json(metadata)}
+    metadata = event.metadata
+    if metadata:
+        wire.setdefault("metadata", {}).update(copy_object(metadata))
+    elif isinstance(metadata, dict):
+        wire.setdefault("metadata", {})
 
 
 def _set_extra(instance: Instance, event: Any) -> Flaw | None:

@@ -48,8 +48,8 @@ def fingerprint(plan: Plan, event: Any) -> int:
 
 
 def salt(plan: Plan, event: Any) -> int:
-    """Digest the content but for the text."""
-    return digest_of(encode(plan.head(event)), plan.number)
+    """Digest the content but for the text: the key."""
+    return digest_of(plan.key_of(event).encode(), plan.number)
 
 
 def _content_of(value: Any, name: str) -> Any:

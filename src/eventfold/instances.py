@@ -6,23 +6,27 @@ Law: a state is an object of the table, never a name; what the effects build han
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .table import CALL_KIND, MACHINES, State, initial_states
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from .lane import Lane
     from .shortcuts import Node, Situation
 
 
 #: The states of a new instance, by scope and kind.
-INITIAL: dict[tuple[str, str | None], list[State]] = {
-    (machine.scope, kind): initial_states(machine.scope, kind)
+INITIAL: dict[tuple[str, str | None], tuple[State, ...]] = {
+    (machine.scope, kind): tuple(initial_states(machine.scope, kind))
     for machine in MACHINES.values()
     for kind in ((CALL_KIND,) if machine.scope == "call" else (machine.kind,))
 }
+
+
+_NO_PARTS: Mapping[str, Instance] = MappingProxyType({})
 
 
 class Flaw(NamedTuple):
@@ -54,7 +58,7 @@ class Instance:
     def __init__(self, scope: str, kind: str | None, key: str, owner: Instance | None = None) -> None:
         self.kind = kind
         self.key = key
-        self.states: list[State] = [*INITIAL[scope, kind]]
+        self.states = INITIAL[scope, kind]
         #: Index of the event that put each machine into its state; None before any.
         self.since: list[int | None] = [None] * len(self.states)
         #: What the effects build: the block, or the call; and the call's result.
@@ -63,15 +67,35 @@ class Instance:
         self.owner = owner
         #: Where it stands among the walks that are kept; None when that has to be found out.
         self.node: Node | None = None
-        self.parts: dict[str, Instance] = {}
+        #: The data blocks inside a call's result; most have none.
+        self.parts: Mapping[str, Instance] = _NO_PARTS
 
-    def renew(self, states: list[State]) -> None:
+    def put(self, slot: int, state: State) -> None:
+        """Put a machine into a state. States are shared between instances, and never changed."""
+        states = self.states
+        self.states = (*states[:slot], state, *states[slot + 1 :])
+
+    def part(self, key: str) -> Instance:
+        """Find a data block inside the call's result, or hold a new one."""
+        part = self.parts.get(key)
+        if part is None:
+            part = Instance("part", None, key, self)
+            own = self.parts if isinstance(self.parts, dict) else {}
+            own[key] = part
+            self.parts = own
+        return part
+
+    def forget_parts(self) -> None:
+        """Hold no data blocks of the result any more."""
+        self.parts = _NO_PARTS
+
+    def renew(self, states: tuple[State, ...]) -> None:
         """Start anew under the same key; what was built stays where it is."""
-        self.states = states.copy()
+        self.states = states
         self.node = None
         self.since = [None] * len(states)
         self.draft = self.result = None
-        self.parts = {}
+        self.forget_parts()
 
 
 class Reply(Instance):

@@ -63,7 +63,7 @@ class Interpreter:
         feed.reply.lane = None
         outcome = self._guarded(cell, feed, instance, state) if cell.guards else cell
         if self._trace is not None:
-            self._trace.note(state, cell, outcome, self.effects)
+            self._trace.note(cell, outcome, self.effects)
         if outcome.rule is not None:
             self._report(outcome.rule, feed, instance, state, outcome.clash)
         if outcome.drop:
@@ -89,9 +89,12 @@ class Interpreter:
 
     def _end(self, feed: Feed, given: str) -> None:
         """Feed what follows the end of a reply to every instance that has the input."""
+        if self._trace is not None:
+            self._trace.fit = False
         for each in (feed.reply, *feed.reply.every()):
             for state in each.states:
-                if given in state.cells:
+                cell = state.cells.get(given)
+                if cell is not None and not cell.trivial:
                     self.step(feed, each, state.machine, given)
 
     def _guarded(self, cell: Outcome, feed: Feed, instance: Instance, state: State) -> Outcome:
@@ -116,11 +119,12 @@ class Interpreter:
         following = cell.next
         if cell.count:
             reply.counts[slot] += cell.count
+            reply.situation = None
             if cell.zero is not None and not reply.counts[slot]:
                 following = cell.zero
         if following is state or following is None:
             return
-        holder.states[slot] = following
+        holder.put(slot, following)
         if holder is reply:
             reply.situation = None
         else:
@@ -133,11 +137,7 @@ class Interpreter:
     @staticmethod
     def _part(call: Instance, feed: Feed) -> Instance:
         """Find the data block inside a call's result."""
-        key = field_of(feed.event, feed.plan.part) if feed.plan is not None and feed.plan.part is not None else ""
-        part = call.parts.get(key)
-        if part is None:
-            part = call.parts[key] = Instance("part", None, key, call)
-        return part
+        return call.part(field_of(feed.event, feed.plan.part) if feed.plan is not None and feed.plan.part is not None else "")
 
     def _holds(self, guard: Outcome, feed: Feed, machine: Machine) -> bool:
         """Tell whether all of a guard's conditions hold that look at no machine."""

@@ -88,7 +88,7 @@ class Lifecycle(Interpreter):
         if reply is None:
             reply = Reply(event.reply_id)
             if event.reply_id in self.gone:
-                reply.states[REPLY.slot] = REPLY.states["gone"]
+                reply.put(REPLY.slot, REPLY.states["gone"])
         seen, event_id = reply.seen, event.id
         first = seen.setdefault(event_id, mark)
         if first is not mark and self._redelivered(plan, reply, event_id, mark[0]):
@@ -166,15 +166,16 @@ class Lifecycle(Interpreter):
             reply.reused.add((event_id, first))
         return cell.drop
 
-    def _recall(self, plan: Plan, reply: Reply, event: Any, shortcuts: Shortcuts) -> bool:  # noqa: C901  in one piece, too
+    def _recall(self, plan: Plan, reply: Reply, event: Any, shortcuts: Shortcuts) -> bool:  # noqa: C901, PLR0912  in one piece, too
         """Make the event's steps as they were made before in the same situation. Tells whether it was applied."""
         situation = reply.situation
         if situation is None:
             situation = reply.situation = shortcuts.situation(reply)
-        kind = plan.kind or ""
-        key = plan.key_of(event)
-        known = reply.instances.get(kind)
-        instance = known.get(key) if known is not None else None
+            if situation is None:
+                return self._dispatch(plan, reply, event)
+        kind, key = plan.kind, plan.key_of(event)
+        known = reply.instances.get(kind or "")
+        instance = reply if kind is None else known.get(key) if known is not None else None
         node = instance.node if instance is not None else None
         if node is None or node.situation is not situation:
             node = situation.node(instance.states if instance is not None else INITIAL[plan.scope, kind])
@@ -183,39 +184,55 @@ class Lifecycle(Interpreter):
         if walk is None:
             return self._dispatch(plan, reply, event)
         if walk is _UNKNOWN:
-            return self._record(plan, reply, event, node, variant)
+            return self._record(plan, reply, event, shortcuts, node, variant)
         fresh = instance is None
         if instance is None:
             instance = Instance(plan.scope, kind, key)
-        index = self.index
-        for slot, state in walk.moves:
-            instance.states[slot] = state
-            instance.since[slot] = index
-        instance.node = walk.after
-        reply.lane = None
+        after = walk.after
+        instance.node = after
+        if walk.moved:
+            instance.states = after.states
+            for slot in walk.moved:
+                instance.since[slot] = self.index
+        if walk.turns:
+            self._follow(walk, reply)
         for effect in walk.effects:
             flaw = effect(reply, instance, event, None)
             if flaw is not None:
                 self._report_flaw(flaw, plan.type, reply, instance)
         if fresh and (instance.draft is not None or instance.result is not None):
-            reply.instances.setdefault(kind, {})[key] = instance
+            reply.instances.setdefault(kind or "", {})[key] = instance
+        reply.lane = None
         if plan.text:
             if reply.newest is instance:
                 reply.lane = lane_of(plan, reply, event, shortcuts.appenders)
             reply.newest = instance
         return True
 
-    def _record(self, plan: Plan, reply: Reply, event: Any, node: Node, variant: Plan | tuple[Plan, str]) -> bool:
+    def _record(self, plan: Plan, reply: Reply, event: Any, shortcuts: Shortcuts, node: Node, variant: Plan | tuple[Plan, str]) -> bool:
         """Make the event's steps, and keep the walk if it can be kept."""
-        trace = self._trace = Trace()
+        trace = self._trace = Trace(reply)
         try:
             applied = self._dispatch(plan, reply, event)
         finally:
             self._trace = None
-        instance = reply.instances.get(plan.kind or "", {}).get(plan.key_of(event))
-        fit = trace.fit and applied and instance is not None and reply.situation is node.situation
-        node[variant] = Walk(trace, node.situation.node(instance.states)) if fit and instance is not None else None
+        instance = reply if plan.kind is None else reply.instances.get(plan.kind, {}).get(plan.key_of(event))
+        situation = shortcuts.situation(reply)
+        node[variant] = None
+        if trace.fit and applied and instance is not None and situation is not None and reply.role == node.situation.role:
+            node[variant] = Walk(trace, reply, instance, node.situation, situation, self.index)
         return applied
+
+    def _follow(self, walk: Walk, reply: Reply) -> None:
+        """Put the reply where a walk leads it."""
+        situation = reply.situation = walk.situation
+        reply.states = situation.states
+        reply.counts = list(situation.counts)
+        for slot in walk.reply_moved:
+            reply.since[slot] = self.index
+        reply.parked += walk.parked
+        if walk.parks:
+            reply.parked_at = self.index
 
     def _dispatch(self, plan: Plan, reply: Reply, event: Any) -> bool:
         """Make the event's steps. Tells whether it was applied, in whole or in part."""

@@ -83,8 +83,7 @@ def _pair(reply: Reply, content: list[Wire], results: dict[str, list[ResultDraft
 def _adopt_parts(call: Instance) -> None:
     for part in call.result.parts:
         if isinstance(part, DataDraft):
-            instance = call.parts[part.wire["id"]] = Instance("part", None, part.wire["id"], call)
-            instance.draft = part
+            call.part(part.wire["id"]).draft = part
 
 
 def _draft_of(kind: str, wire: Wire) -> BlockDraft:
@@ -127,7 +126,7 @@ def _set_state(reply: Reply, instance: Instance, machine: Machine, message: Wire
         if "holds" in row and not any(block["type"] in row["holds"] for block in message["content"]):
             continue
         state = machine.states[row["state"]]
-        instance.states[machine.slot] = state
+        instance.put(machine.slot, state)
         reply.parked += state.parks
         if machine.scope == "reply":
             reply.counts[machine.slot] = row.get("count", 0)
@@ -231,7 +230,7 @@ def _dump_states(instance: Instance) -> dict[str, Any]:
 
 
 def _load_states(instance: Instance, saved: dict[str, Any]) -> None:
-    instance.states = [state.machine.states[name] for state, name in zip(instance.states, saved["states"], strict=True)]
+    instance.states = tuple(state.machine.states[name] for state, name in zip(instance.states, saved["states"], strict=True))
     instance.since = list(saved["since"])
 
 
@@ -252,7 +251,7 @@ def _load_instance(instance: Instance, saved: dict[str, Any], content: list[Bloc
     result = content[int(saved["result"])] if saved["result"] is not None else None
     instance.result = result
     for entry in saved["parts"]:
-        part = instance.parts[entry["key"]] = Instance("part", None, entry["key"], instance)
+        part = instance.part(entry["key"])
         part.draft = result.parts[entry["draft"]] if isinstance(result, ResultDraft) and entry["draft"] is not None else None
         _load_states(part, entry)
     _load_states(instance, saved)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from eventfold_models import structs
 from eventfold_models.tables import CHILDREN, DEFAULTS, EVENTS, FIELDS, FREE_FORM, LIFECYCLE, REQUIRED
 
+from .byclass import ByClass
 from .jsonvalue import is_array, is_object
 
 if TYPE_CHECKING:
@@ -239,7 +240,6 @@ class Plan:
         "content",
         "defaults",
         "gate",
-        "head",
         "items",
         "kept",
         "key",
@@ -274,11 +274,11 @@ class Plan:
         self.gate = self.steps[0] if self.steps else None
         self.rest = self.steps[1:]
         kinds = [step.machine.kind for step in self.steps if step.machine.kind]
-        #: Under which kind the instance is found: a call and its result are one.
         #: Whether a walk can be kept: there is one instance, and nothing but a step's input is read from the event.
-        self.kept = "key" in row and not {"items", "base64", "part"} & set(row)
+        self.kept = not {"items", "base64", "part"} & set(row) and self.gate is not None and self.gate.fixed is not None
         #: The step whose input a field says, or how two texts compare, if there is one.
         self.asks = next((step for step in self.rest if step.fixed is None), None)
+        #: Under which kind the instance is found: a call and its result are one.
         self.kind: str | None = CALL_KIND if any(step.machine.scope == "call" for step in self.steps) else next(iter(kinds), None)
         self.scope = "call" if self.kind == CALL_KIND else "block"
         #: Reads the id of the instance that an event names.
@@ -305,7 +305,6 @@ class Plan:
         self.text = own[-1] if plain and grows and self.key == tuple(own[:-1]) and len(own) == len(names) - 2 else ""
         #: Reads what a lane looks at: the key and the text.
         self.read: Callable[[Any], tuple[str, str]] = attrgetter(*self.key, self.text or "id")
-        self.head: Callable[[Any], Any] = attrgetter(*own[:-1]) if plain and len(own) > 1 else _nothing
 
 
 def _nothing(event: Any) -> str:
@@ -337,15 +336,5 @@ def _item_class(name: str, items: str) -> str:
 PLANS: dict[str, Plan] = {name: Plan(number, name, row) for number, (name, row) in enumerate(LIFECYCLE["events"].items())}
 
 
-class _Plans(dict[type, Plan]):
-    """The plan of each struct class, and of what extends it."""
-
-    def __missing__(self, struct: type) -> Plan:
-        plan = next((plan for base, plan in self.items() if issubclass(struct, base)), None)
-        if plan is None:
-            raise KeyError(struct)
-        self[struct] = plan
-        return plan
-
-
-PLAN_OF = _Plans({getattr(structs, EVENTS[name]): plan for name, plan in PLANS.items()})
+#: The plan of each struct class, and of what extends it.
+PLAN_OF = ByClass({getattr(structs, EVENTS[name]): plan for name, plan in PLANS.items()})

@@ -125,7 +125,7 @@ class Walker:
             return tuple(simulate(reply, move))  # it looks at every instance
         instance = reply.instances.get(move.plan.kind or "", {}).get(move.key)
         part = instance.parts.get(move.part) if instance is not None else None
-        states = tuple(tuple(holder.states) if holder is not None else None for holder in (reply, instance, part))
+        states = tuple(holder.states if holder is not None else None for holder in (reply, instance, part))
         situation = (move.plan.number, move.choices, states, reply.parked > 0, reply.role)
         if situation not in _BROKEN:
             _BROKEN[situation] = tuple(simulate(reply, move))
@@ -156,18 +156,17 @@ def _copy(instance: Instance) -> Instance:
     twin = Instance(
         "reply" if isinstance(instance, Reply) else "call" if instance.kind == CALL_KIND else "block", instance.kind, instance.key
     )
-    twin.states = instance.states.copy()
+    twin.states = instance.states
     twin.since = instance.since.copy()
     for key, part in instance.parts.items():
-        twin.parts[key] = Instance("part", None, key, twin)
-        twin.parts[key].states = part.states.copy()
+        twin.part(key).states = part.states
     return twin
 
 
 def _copy_reply(reply: Reply) -> Reply:
     twin = Reply(reply.key)
     twin.role, twin.parked, twin.parked_at = reply.role, reply.parked, reply.parked_at
-    twin.states, twin.since, twin.counts = reply.states.copy(), reply.since.copy(), reply.counts.copy()
+    twin.states, twin.since, twin.counts = reply.states, reply.since.copy(), reply.counts.copy()
     return twin
 
 
@@ -214,7 +213,7 @@ def complaints(reply: Reply, ending: str) -> list[tuple[str | None, str]]:
 def closing(reply: Reply, kind: str | None, key: str, ending: str) -> Move:
     """Find the first move on the shortest way after which the end by `ending` no longer complains of an instance."""
     instance = reply if kind is None else reply.instances[kind][key]
-    situation = (kind, tuple(instance.states), tuple(reply.states), tuple(reply.counts), reply.parked > 0, reply.role, ending)
+    situation = (kind, instance.states, reply.states, tuple(reply.counts), reply.parked > 0, reply.role, ending)
     if situation not in _CLOSING:
         _CLOSING[situation] = _shortest(reply, kind, key, ending)
     return _CLOSING[situation]._replace(key=key)
@@ -239,7 +238,7 @@ def _shortest(reply: Reply, kind: str | None, key: str, ending: str) -> Move:
                 continue
             rules, after = _try(here, move)
             instance: Instance = after if kind is None else after.instances[kind][key]
-            states = (tuple(after.states), tuple(instance.states), tuple(after.counts))
+            states = (after.states, instance.states, tuple(after.counts))
             # What adds to a count leads away from the end.
             if states not in seen and sum(after.counts) <= sum(here.counts) and all(SEVERITY[rule] < Severity.ERROR for rule in rules):
                 seen.add(states)
@@ -273,8 +272,8 @@ def way_to(reply: Reply, rule: str, key: str) -> list[Move]:
             rules, after = _try(here, move)
             if rule in rules or _carelessly(here, move, rule):
                 return [*way, move]
-            instances = tuple(tuple(known[key].states) for known in after.instances.values() if key in known)
-            situation = (tuple(after.states), tuple(after.counts), instances)
+            instances = tuple(known[key].states for known in after.instances.values() if key in known)
+            situation = (after.states, tuple(after.counts), instances)
             bounded = all(count <= max(before, 1) for count, before in zip(after.counts, here.counts, strict=True))
             if bounded and situation not in seen and all(SEVERITY[broken] < Severity.ERROR for broken in rules):
                 seen.add(situation)

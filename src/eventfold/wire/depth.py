@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 from eventfold_models import structs
 from eventfold_models.tables import EVENTS, REQUIRED
 
+from eventfold.byclass import ByClass
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -51,9 +53,7 @@ def _shortest(class_name: str, name: str) -> int:
 
 
 #: The longest text of each class in which brackets cannot nest beyond the limit, since so many do not fit beside its fields.
-SHALLOW: dict[type, int] = {
-    getattr(structs, class_name): _shortest(class_name, name) + 2 * (MAX_DEPTH - 1) for name, class_name in EVENTS.items()
-}
+SHALLOW = ByClass({getattr(structs, class_name): _shortest(class_name, name) + 2 * (MAX_DEPTH - 1) for name, class_name in EVENTS.items()})
 
 
 def _longest(class_name: str) -> Callable[[Any], Any] | None:
@@ -67,15 +67,12 @@ def _longest(class_name: str) -> Callable[[Any], Any] | None:
 SHALLOWEST = min(SHALLOW.values())
 
 #: What reads the text that makes an event of a class long.
-_LONGEST = {getattr(structs, class_name): _longest(class_name) for class_name in EVENTS.values()}
+_LONGEST = ByClass({getattr(structs, class_name): _longest(class_name) for class_name in EVENTS.values()})
 
 
 def nests_too_deep(event: object, data: bytes) -> bool:
     """Tell whether an event's text nests deeper than the limit. A long text leaves no more room for brackets than a short one."""
     struct = type(event)
-    if struct not in SHALLOW:
-        # One that was extended by unknown fields.
-        struct = struct.__mro__[1]
     if len(data) <= SHALLOW[struct]:
         return False
     longest = _LONGEST[struct]

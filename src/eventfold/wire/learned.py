@@ -8,13 +8,17 @@ is bounded and shared by all readers, since it says nothing about any stream.
 from __future__ import annotations
 
 import re
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union
 
 import msgspec
 from eventfold_models import structs
 from eventfold_models.tables import EVENTS
 
+from eventfold.byclass import ByClass
 from eventfold.jsonvalue import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 #: The rule of a field that no schema names.
 UNKNOWN_FIELD = "event.unknown-field"
@@ -25,15 +29,19 @@ MOST = 64
 _LEARNABLE = re.compile(r'[^"\\\x00-\x1f]{1,64}')
 
 
+#: Of each unknown field: the attribute that holds it; rule, event type and pointer.
+Extras = tuple[tuple[str, tuple[str, str, str]], ...]
+
+
 class LearnedDecoder:
     """Decodes events whose unknown fields were seen before."""
 
     def __init__(self) -> None:
         self._classes: dict[str, type[msgspec.Struct]] = {name: getattr(structs, name) for name in EVENTS.values()}
-        #: The unknown fields of each class that was extended: the attribute that holds one; rule, event type and pointer.
-        self.extras: dict[type, tuple[tuple[str, tuple[str, str, str]], ...]] = {}
+        self.extras: ByClass[Extras] = ByClass(dict.fromkeys(self._classes.values(), ()))
         self._names: dict[str, list[str]] = {}
-        self.decode = msgspec.json.Decoder(structs.AgentEvent).decode
+        #: Decodes any event; as long as nothing was learned, there is none.
+        self.decode: Callable[[bytes], Any] | None = None
 
     def learn(self, name: str, fields: list[str]) -> None:
         """Take fields of an event type from now on, unless they are too many."""
