@@ -184,7 +184,7 @@ def test_reported_streams_give_the_right_texts(stream: list[Wire], wanted: list[
 
 def test_a_call_sent_as_data_keeps_its_text() -> None:
     """agentscope-java #1526: a call that an agent sends as data has its arguments in content, and input is empty."""
-    call = {"type": "tool_use", "id": "c1", "name": "__fragment__", "input": {}, "content": '{"productName": "'}
+    call: Wire = {"type": "tool_use", "id": "c1", "name": "__fragment__", "input": {}, "content": '{"productName": "'}
     [text] = texts([task(), chunk(parts=[{"data": call}]), DONE])
     assert json.loads(text) == call
 

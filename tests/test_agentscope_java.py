@@ -22,12 +22,14 @@ from eventfold import read_event
 from eventfold.dialects import NAMES, Unfit, dialect, recognise
 from eventfold.dialects.agentscope_java import DIALECT
 from eventfold.dialects.agentscope_java.moment import from_java, to_java
+from eventfold.dialects.translation import EPOCH
 from eventfold.fuzz.breaking import broken_streams, nested, with_odd_value
 from eventfold.fuzz.payloads import texts
 from eventfold.fuzz.strategies import messages, streams
-from eventfold.jsonvalue import is_object
+from eventfold.jsonvalue import depth_of, is_object
 from eventfold.shape import wire_of
 from eventfold.wire import InvalidEvent
+from eventfold.wire.depth import MAX_DEPTH
 from eventfold.wire.schema import errors
 
 if TYPE_CHECKING:
@@ -110,6 +112,21 @@ def test_a_broken_stream_comes_back_as_broken(stream: list[Wire]) -> None:
     """What breaks our rules goes out as it is, and comes back to the same messages."""
     events = known(stream)
     assert folded(journey(DIALECT, events).back) == folded(events)
+
+
+def test_what_nests_as_deep_as_it_may_comes_back() -> None:
+    """What is carried beside stands deeper in Java's event than in ours, and is still read: as text."""
+    deep: Any = 1
+    for _ in range(98):
+        deep = [deep]
+    start = {"type": "REPLY_START", "id": "1", "created_at": EPOCH, "reply_id": "r", "session_id": "s", "name": "n"}
+    block = {"created_at": EPOCH, "reply_id": "r", "block_id": "b"}
+    end = {"type": "TEXT_BLOCK_END", "id": "3", **block, "extra": {"x_deep": deep}}
+    events = [start, {"type": "TEXT_BLOCK_START", "id": "2", **block}, end]
+    there = journey(DIALECT, events)
+    assert (there.remarks, there.losses) == ([], [])
+    assert all(depth_of(value) <= MAX_DEPTH for value in there.out)
+    assert folded(there.back) == folded(events)
 
 
 @given(messages())

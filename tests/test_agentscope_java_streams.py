@@ -610,7 +610,7 @@ def test_the_mapping_table_is_true_of_what_comes_in() -> None:
 def test_arguments_that_are_text_only_are_kept() -> None:
     """agentscope-java #1526: a fragment of a call has an empty input, and what was said of it is in its content."""
     said = '{"productName": "'
-    block = {"type": "tool_use", "id": "c1", "name": "__fragment__", "input": {}, "content": said}
+    block: Wire = {"type": "tool_use", "id": "c1", "name": "__fragment__", "input": {}, "content": said}
     assert DIALECT.read_messages is not None
     [reply] = DIALECT.read_messages([{"id": "a", "name": "bot", "role": "ASSISTANT", "content": [block], "metadata": {}}]).value
     assert [(call["id"], call["input"]) for call in reply["content"]] == [("c1", said)]

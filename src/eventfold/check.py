@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from datetime import datetime
 from operator import length_hint
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from msgspec import UNSET
 
@@ -154,7 +154,7 @@ class Checker:
             self._read_lines(line, [data])
         self._say_problems()
 
-    def _read_lines(self, line: int, lines: list[bytes]) -> None:
+    def _read_lines(self, line: int, lines: list[bytes]) -> None:  # noqa: C901, PLR0912  in one piece: a call costs as much as five lines
         """
         Read events that stand on lines which follow each other.
 
@@ -187,7 +187,7 @@ class Checker:
                     decode, alike = whole, 0
                     event = _decoded(whole, data)
             elif event is None or type(event) is not kind:
-                kind, alike = type(event), 0
+                kind, alike = cast("type", type(event)), 0
             elif guesses and (alike := alike + 1) >= ENOUGH:
                 decode = alone(kind)
             if event is None or (len(data) > shallow and nests_too_deep(event, data)) or (extended and not self._repeats(event)):

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import msgspec
 from eventfold_models import structs
 from eventfold_models.tables import EVENTS
 
 from eventfold.dialects.translation import NAMESPACE, fields_of
-from eventfold.jsonvalue import copy_json, is_object
+from eventfold.jsonvalue import copy_json, depth_of, is_object
 from eventfold.wire import InvalidEvent
+from eventfold.wire.depth import MAX_DEPTH
 
 from .columns import (
     REASONS,
@@ -40,8 +42,6 @@ from .scalars import object_of, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    import msgspec
 
     from eventfold.shape import Wire
 
@@ -150,6 +150,10 @@ def unknown_in(value: Wire) -> Wire:
     return {key: copy_json(item) for key, item in value.items() if key not in known and item is not None}
 
 
+#: How deep what is carried stands in an event: in its metadata.
+_ABOVE = 2
+
+
 def write_event(event: Any, **known: Any) -> Wire:
     """Write an event of the engine. `known` are fields that other events have told, such as the name of a call."""
     wire = fields_of(event)
@@ -162,7 +166,11 @@ def write_event(event: Any, **known: Any) -> Wire:
         # Also when there is nothing else to say, so that it is known to be ours.
         carried["reply_id"] = wire["reply_id"]
     if rest or carried:
-        said["metadata"] = {**said.get("metadata", {}), NAMESPACE: {**carried, **rest}}
+        carried |= rest
+        # What nests no deeper than an event may, does so below our key and `set`: as text, it does not.
+        deep = depth_of(carried) + _ABOVE > MAX_DEPTH
+        kept = msgspec.json.encode(carried).decode() if deep else carried
+        said["metadata"] = {**said.get("metadata", {}), NAMESPACE: kept}
     return said
 
 
@@ -223,6 +231,11 @@ def carried_by(value: Wire) -> Wire | None:
     """Give what an event of ours carries in a Java event's metadata; None when it is not of ours."""
     metadata = value.get("metadata")
     carried = metadata.get(NAMESPACE) if is_object(metadata) else None
+    if isinstance(carried, str):
+        try:
+            carried = msgspec.json.decode(carried)
+        except (msgspec.DecodeError, RecursionError):
+            return None
     return carried if is_object(carried) else None
 
 
