@@ -16,7 +16,7 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 
 #: The layers, from the bottom up. A module imports modules of its own layer and of those before it.
 LAYERS = (
-    {"modelbase", "structbase", "jsonvalue"},
+    {"modelbase", "structbase", "jsonvalue", "byclass"},
     {"models", "findings", "shape", "wire"},
     {"table", "instances", "base64_text", "fingerprint", "lane", "shortcuts", "interpreter", "lifecycle"},
     {"draft", "effects", "resume", "fold", "stored", "check"},

@@ -93,8 +93,7 @@ class Interpreter:
             self._trace.fit = False
         for each in (feed.reply, *feed.reply.every()):
             for state in each.states:
-                cell = state.cells.get(given)
-                if cell is not None and not cell.trivial:
+                if given in state.cells:
                     self.step(feed, each, state.machine, given)
 
     def _guarded(self, cell: Outcome, feed: Feed, instance: Instance, state: State) -> Outcome:
