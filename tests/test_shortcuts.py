@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import sys
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,9 +15,15 @@ from support import Wire, lines_of
 from eventfold import check, check_and_fold
 from eventfold.fuzz.coverage import Coverage, check_and_note
 from eventfold.fuzz.strategies import streams
+from eventfold.wire.guess import ENOUGH
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from eventfold.check import Checked
+
+#: The module, whose name in the package is that of the function.
+CHECK = import_module("eventfold.check")
 
 #: What may happen to an event of a stream.
 EDITS = ("drop", "again", "swap", "many", "many", "cumulative", "noted")
@@ -53,6 +62,55 @@ def test_shortcuts_change_nothing(stream: list[Wire], edits: list[tuple[str, int
     """Messages and findings are the same, and in the same order, for streams in order and out of it."""
     data = lines_of(edited(stream, edits))
     assert check_and_fold(data) == step_by_step(data)
+
+
+#: What may be wrong with the text of an event in a run of others that are of its type.
+ODD: dict[str, Callable[[bytes], bytes]] = {
+    "no type": lambda line: re.sub(rb'"type":"TEXT_BLOCK_DELTA",', b"", line),
+    "another type": lambda line: line.replace(b"TEXT_BLOCK_DELTA", b"THINKING_BLOCK_DELTA"),
+    "a type that does not fit": lambda line: line.replace(b"TEXT_BLOCK_DELTA", b"TEXT_BLOCK_END"),
+    "a type that nobody knows": lambda line: line.replace(b"TEXT_BLOCK_DELTA", b"TOMORROW"),
+    "a type that is null": lambda line: line.replace(b'"TEXT_BLOCK_DELTA"', b"null"),
+    "a type twice, another last": lambda line: line.replace(b"{", b'{"type":"TEXT_BLOCK_END",', 1),
+    "a type twice, another first": lambda line: line[:-1] + b',"type":"TEXT_BLOCK_END"}',
+    "a type in an object": lambda line: re.sub(rb'"type":"TEXT_BLOCK_DELTA"', b'"metadata":{"type":"TEXT_BLOCK_DELTA"}', line),
+    "a field that is unknown": lambda line: line[:-1] + b',"x_new":1}',
+    "a field that is missing": lambda line: re.sub(rb'"block_id":"b",', b"", line),
+    "a delta that is a number": lambda line: re.sub(rb'"delta":"[^"]*"', b'"delta":1', line),
+    "nesting": lambda line: line[:-1] + b',"metadata":{"a":' + b"[" * 100 + b"]" * 100 + b"}}",
+    "text beside it": lambda line: line + b" true",
+    "nothing": lambda line: line[:0],
+    "an end too early": lambda line: line[:-4],
+    "a byte that is no text": lambda line: line.replace(b'"delta":"', b'"delta":"\xff'),
+}
+
+
+@pytest.mark.parametrize("twice", [False, True])
+@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize("extended", [False, True])
+def test_a_guess_changes_nothing(odd: str, extended: bool, twice: bool, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: FBT001  parameters of the test
+    """After a run of events of one class, the next is judged as it would be alone, in every form of the bytes."""
+    plain = [{"type": "TEXT_BLOCK_DELTA", "block_id": "b", "delta": str(number)} for number in range(3 * ENOUGH)]
+    deltas = [{**event, "trace": 1} for event in plain] if extended else plain
+    events = [{"id": f"e{i}", "created_at": "2026-01-01", "reply_id": "r", **event} for i, event in enumerate([*HEAD, *deltas])]
+    lines = lines_of(events).splitlines()
+    for place in (2 * ENOUGH, 2 * ENOUGH + 1) if twice else (2 * ENOUGH,):
+        lines[place] = ODD[odd](lines[place])
+    given_forms = [b"\n".join(lines), b"".join(b"data: " + line + b"\n\n" for line in lines), b"[" + b",".join(lines) + b"]"]
+    guessed = [check_and_fold(data) for data in given_forms]
+    monkeypatch.setattr(CHECK, "ENOUGH", sys.maxsize)
+    assert [check_and_fold(data) for data in given_forms] == guessed
+
+
+@given(streams(), st.lists(st.tuples(st.sampled_from(EDITS), st.integers(0, 10**6), st.integers(0, 10**6)), max_size=12))
+def test_guesses_change_nothing(stream: list[Wire], edits: list[tuple[str, int, int]]) -> None:
+    """Whatever is guessed, and however early, messages and findings are the same."""
+    data = lines_of(edited(stream, edits))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(CHECK, "ENOUGH", 1)
+        guessed = check_and_fold(data)
+        patch.setattr(CHECK, "ENOUGH", sys.maxsize)
+        assert check_and_fold(data) == guessed
 
 
 HEAD: list[Wire] = [
