@@ -7,6 +7,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -93,9 +94,10 @@ def test_a_guess_changes_nothing(odd: str, extended: bool, twice: bool, monkeypa
     plain = [{"type": "TEXT_BLOCK_DELTA", "block_id": "b", "delta": str(number)} for number in range(3 * ENOUGH)]
     deltas = [{**event, "trace": 1} for event in plain] if extended else plain
     events = [{"id": f"e{i}", "created_at": "2026-01-01", "reply_id": "r", **event} for i, event in enumerate([*HEAD, *deltas])]
-    lines = lines_of(events).splitlines()
+    lines = [msgspec.json.encode(event) for event in events]
     for place in (2 * ENOUGH, 2 * ENOUGH + 1) if twice else (2 * ENOUGH,):
-        lines[place] = ODD[odd](lines[place])
+        before, lines[place] = lines[place], ODD[odd](lines[place])
+        assert lines[place] != before
     given_forms = [b"\n".join(lines), b"".join(b"data: " + line + b"\n\n" for line in lines), b"[" + b",".join(lines) + b"]"]
     guessed = [check_and_fold(data) for data in given_forms]
     monkeypatch.setattr(CHECK, "ENOUGH", sys.maxsize)
