@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .shape import Wire
 
 #: Version of the checkpoint's form.
-FORM = 2
+FORM = 3
 
 
 # --- stored messages ----------------------------------------------------------------------------
