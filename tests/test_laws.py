@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from eventfold_models.tables import MESSAGES, REQUIRED
-from hypothesis import given, note, settings
+from hypothesis import example, given, note, settings
 from hypothesis import strategies as st
 from support import Wire, lines_of
 
@@ -306,7 +306,21 @@ def test_law_6_what_unfolding_makes_is_as_valid_as_the_message(message: Wire, pi
     assert {finding.rule for finding in failures(findings)} <= set(SAID_BY_THE_MESSAGE)
 
 
+#: A finished call whose result is said to run, with an output that no event streams.
+_NOT_STREAMED: Wire = {
+    "id": "a",
+    "name": "",
+    "role": "assistant",
+    "created_at": "2026-01-01T00:00:01",
+    "content": [
+        {"type": "tool_call", "id": "b", "name": "", "input": "", "state": "finished"},
+        {"type": "tool_result", "id": "b", "name": "", "output": "0", "x_provisional": True},
+    ],
+}
+
+
 @four_times
+@example(_NOT_STREAMED, [])
 @given(messages(), cuts())
 def test_law_6_what_unfolding_loses_is_listed(message: Wire, pieces: list[int]) -> None:
     """Any message comes back equal outside the losses, and nothing is listed in vain."""

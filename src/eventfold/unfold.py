@@ -231,7 +231,8 @@ class _Writer:
         if ended and state != "finished":
             self.lose(f"{pointer}/state", "a call with a result in a terminal state is finished")
         # A call is finished by its result, by one that came from outside and is streamed again, or by a denial.
-        denied = state == "finished" and not ended and not (result is not None and _refilled(result))
+        again = result is not None and _refilled(result) and streamable(result)
+        denied = state == "finished" and not ended and not again
         carried = {name: copy_json(block[name]) for name in ("type", "id", "name", "input", "suggested_rules") if name in block}
         if state == "submitted":
             self.add(structs.RequireExternalExecutionEvent, tool_calls=[carried])
