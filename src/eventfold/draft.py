@@ -92,8 +92,15 @@ class TextDraft:
         wire[self.field] = self.text if self._buffer is None else self._buffer.getvalue()
         return wire
 
+    def settle(self) -> None:
+        """Hold the text in one piece. A buffer holds its pieces, many times their text; it is made again when more comes."""
+        if self._buffer is not None:
+            self.replace(self._buffer.getvalue())
+
     def end(self, most: int) -> Wire:
         """Give the block with the end of its text alone, to be looked at; but for the first time, in work that does not grow with it."""
+        if self._buffer is None:
+            return {**self.wire, self.field: self.text[-most:]}
         self.buffer.seek(max(0, self.buffer.tell() - most))
         return {**self.wire, self.field: self.buffer.read()}
 
@@ -228,6 +235,13 @@ class MessageDraft:
         if self.usage is not None:
             wire["usage"] = dict(self.usage)
         return wire | copy_object(self.tail)
+
+    def settle(self) -> None:
+        """Hold the texts in one piece each: most messages that have ended get no more."""
+        for block in self.content:
+            for draft in block.parts if isinstance(block, ResultDraft) else (block,):
+                if isinstance(draft, TextDraft):
+                    draft.settle()
 
     def end(self, most: int) -> Wire:
         """Give the message with the end of its content, at most so many characters of each block: what a screen can show."""

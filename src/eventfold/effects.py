@@ -70,6 +70,7 @@ def close_message(reply: Reply, instance: Instance, event: Any, item: Any) -> No
         if value is not None:
             draft.tail[name] = carried(value, children[name]) if name in children else copy_json(value)
     _update_metadata(draft.head, event)
+    draft.settle()
 
 
 @_effect

@@ -89,6 +89,8 @@ class Lifecycle(Interpreter):
             reply = Reply(event.reply_id)
             if event.reply_id in self.gone:
                 reply.put(REPLY.slot, REPLY.states["gone"])
+        if reply.packed:
+            reply.unpack()
         seen, event_id = reply.seen, event.id
         first = seen.setdefault(event_id, mark)
         if first is not mark and self._redelivered(plan, reply, event_id, mark[0]):
@@ -113,6 +115,11 @@ class Lifecycle(Interpreter):
         if ended:
             self.ended[reply.key] = None
             self.full = len(self.ended) > self.keep_ended
+
+    def forget(self, reply_id: str) -> None:
+        """Hold a reply no longer, as if it had never been there."""
+        self.replies.pop(reply_id, None)
+        self.ended.pop(reply_id, None)
 
     def finish(self, index: int) -> None:
         """Say what is wrong with the stream stopping before event `index`. Changes nothing: it may go on."""
@@ -287,8 +294,10 @@ class Lifecycle(Interpreter):
         return True
 
     def _end(self, feed: Feed, given: str) -> None:
-        """End what the reply holds, and hold it among the ended ones."""
+        """End what the reply holds, and hold it among the ended ones. The one before it is packed: what comes late comes soon."""
         super()._end(feed, given)
+        if self.ended:
+            self.replies[next(reversed(self.ended))].pack()
         self.ended[feed.reply.key] = None
         self.full = len(self.ended) > self.keep_ended
 

@@ -182,6 +182,8 @@ def load(checkpoint: dict[str, Any], lifecycle: Lifecycle) -> None:
     lifecycle.ended.update(dict.fromkeys(checkpoint["ended"]))
     lifecycle.gone.update(dict.fromkeys(checkpoint["gone"]))
     lifecycle.replies.update((saved["id"], _load_reply(saved)) for saved in checkpoint["replies"])
+    for reply_id in [*lifecycle.ended][:-1]:
+        lifecycle.replies[reply_id].pack()
 
 
 def _dump_reply(reply: Reply) -> dict[str, Any]:
@@ -200,7 +202,7 @@ def _dump_reply(reply: Reply) -> dict[str, Any]:
         "content": [_dump_draft(block) for block in draft.content],
         "instances": [{"kind": instance.kind, **_dump_instance(instance, places)} for instance in reply.every()],
         # Fingerprints have 64 bits, more than a JSON number holds (RFC 7493, section 2.2).
-        "seen": [[key, f"{digest:016x}", index] for key, (digest, index) in reply.seen.items()],
+        "seen": [[key, f"{digest:016x}", index] for key, (digest, index) in reply.applied.items()],
         "reused": sorted([key, f"{digest:016x}"] for key, digest in reply.reused),
         **_dump_states(reply),
     }

@@ -46,9 +46,7 @@ class AguiEncoder(CallWriter):
                 self.reply(speaker).reused.clear()
             else:
                 # Nor was its end: the reply begins now, and all of it is carried whole.
-                lifecycle = self.folder.lifecycle
-                lifecycle.replies.pop(reply_id, None)
-                lifecycle.ended.pop(reply_id, None)
+                self.folder.lifecycle.forget(reply_id)
         if speaker is not None and speaker.busy and kind in ANSWERS and self.waits(speaker) and self.idle():
             yield from self.close_run()
         before = self._text_of(event) if kind is structs.TextBlockEndEvent else ""
