@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
@@ -11,8 +12,10 @@ from benchmarks.contenders import CONTENDERS, FLOOR, OURS
 from benchmarks.growth import exponent
 from benchmarks.measure import Measured, Measurement, Timing
 from benchmarks.others import no_node
+from benchmarks.parts import parts
 from benchmarks.targets import TARGETS, Run, Target, judged
 from benchmarks.workloads import WORKLOADS, lines_of, told_by_events
+from eventfold_models.tables import EVENTS
 from support import ROOT
 
 from eventfold import Severity, check
@@ -59,6 +62,15 @@ def test_doing_nothing_is_no_win() -> None:
     messages.messages[0]["content"][0]["text"] += "."
     assert "texts are wrong" in rows[OURS].prove(messages, told, len(events))
     assert rows[FLOOR].prove(len(events) - 1, told, len(events)) != ""
+
+
+def test_the_parts_are_those_of_every_event() -> None:
+    """Each type of event is counted as often as it comes."""
+    events = list(WORKLOADS[0].make(_SCALE))
+    found, messages = parts(lines_of(events).splitlines())
+    assert {name: row[0] for name, row in found.items()} == Counter(EVENTS[event["type"]] for event in events)
+    assert all(sum(row[1:]) > 0 for row in found.values())
+    assert messages > 0
 
 
 def test_exponents_are_those_of_the_law() -> None:
