@@ -7,11 +7,10 @@ Its packages are pinned, and installed where they are missing; where Node or the
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.node import absent
 from support import ROOT, Wire
 
 if TYPE_CHECKING:
@@ -20,16 +19,9 @@ if TYPE_CHECKING:
 FOLDER = ROOT / "tests/judges/agui"
 
 
-@cache
 def missing() -> str:
     """Say why the judge cannot be asked here; empty when it can."""
-    if shutil.which("node") is None or shutil.which("npm") is None:
-        return "there is no node with npm"
-    if not (FOLDER / "node_modules/@ag-ui/client").is_dir():
-        installed = subprocess.run(["npm", "ci", "--no-audit", "--no-fund"], cwd=FOLDER, capture_output=True, text=True, check=False)
-        if installed.returncode:
-            return f"npm ci failed: {installed.stderr.strip()[-200:]}"
-    return ""
+    return absent(FOLDER, "@ag-ui/client")
 
 
 class Judge:

@@ -14,14 +14,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from eventfold_models.tables import EVENTS
 
 from eventfold import Folder, read_event
+from eventfold.dialects.reading import DialectChecker
+from eventfold.findings import Severity
 from eventfold.jsonvalue import copy_json, escape, is_array, is_object
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from support import Wire
 
     from eventfold.dialects import Dialect, Loss, Remark
+    from eventfold.findings import Finding
 
 
 class Journey(NamedTuple):
@@ -96,3 +99,25 @@ def _without(value: Any, pointer: str, shapes: list[re.Pattern[str]]) -> Any:
 def patterns_of(dialect: Dialect, losses: Iterable[Loss]) -> set[str]:
     """Give where reported losses show. A reason that the dialect does not declare is a mistake."""
     return {pattern for loss in losses for pattern in dialect.losses[loss.reason]}
+
+
+def reader(dialect: Dialect) -> Callable[[bytes], tuple[list[Wire], list[Finding]]]:
+    """Read bytes in a dialect: messages, and what was found."""
+
+    def read(data: bytes) -> tuple[list[Wire], list[Finding]]:
+        checker = DialectChecker(dialect)
+        checker.feed(data)
+        found = checker.finish()
+        return checker.folder.snapshots(), found
+
+    return read
+
+
+def lines(values: list[Any]) -> bytes:
+    """Write values as JSON Lines."""
+    return b"".join(json.dumps(value).encode() + b"\n" for value in values)
+
+
+def rules_of(found: list[Finding], least: Severity = Severity.ERROR) -> list[str]:
+    """Name the rules of findings."""
+    return [finding.rule for finding in found if finding.severity >= least]

@@ -12,7 +12,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from dialect_laws import decoded, folded
+from dialect_laws import decoded, folded, lines, reader, rules_of
 from hypothesis import example, given
 from hypothesis import strategies as st
 from langchain_chunks import CALLING, END, START, TOOL, ai, block, meta
@@ -50,7 +50,8 @@ if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn
     from support import Wire
 
-    from eventfold.findings import Finding
+
+read = reader(DIALECT)
 
 VECTORS = vectors_of("langchain")
 OWN = recordings("langchain_generated", "langgraph", "langgraph_generated")
@@ -66,24 +67,6 @@ def each(paths: list[Path]) -> Any:
     """Run a test for each recording; skip it where there are none."""
     missing = [pytest.param(None, marks=pytest.mark.skip(reason="the recordings are not beside the project"))]
     return pytest.mark.parametrize("path", paths or missing, ids=lambda path: named(path) if path else "none")
-
-
-def read(data: bytes) -> tuple[list[Wire], list[Finding]]:
-    """Read bytes in the dialect: messages, and what was found."""
-    checker = DialectChecker(DIALECT)
-    checker.feed(data)
-    found = checker.finish()
-    return checker.folder.snapshots(), found
-
-
-def lines(values: list[Any]) -> bytes:
-    """Write values as JSON Lines."""
-    return b"".join(json.dumps(value).encode() + b"\n" for value in values)
-
-
-def rules_of(found: list[Finding], least: Severity = Severity.ERROR) -> list[str]:
-    """Name the rules of findings."""
-    return [finding.rule for finding in found if finding.severity >= least]
 
 
 def values_of(path: Path) -> list[Any]:

@@ -11,7 +11,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from dialect_laws import decoded, folded
+from dialect_laws import decoded, folded, lines, reader, rules_of
 from hypothesis import example, given
 from hypothesis import strategies as st
 from support import ROOT
@@ -26,7 +26,6 @@ from eventfold.dialects.vercel import DIALECT, LOSSES, MAPPING, RULES, VercelDec
 from eventfold.dialects.vercel.request import write_messages
 from eventfold.dialects.vercel.shapes import CHUNKS
 from eventfold.dialects.vercel.stored import NOT_READ, read_messages
-from eventfold.findings import Severity
 from eventfold.fuzz.strategies import messages, replies
 from eventfold.jsonvalue import is_array, is_object
 from eventfold.wire.schema import errors
@@ -37,7 +36,8 @@ if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn
     from support import Wire
 
-    from eventfold.findings import Finding
+
+read = reader(DIALECT)
 
 #: Streams recorded by others, beside the project; absent elsewhere.
 SHARED = ROOT.parent / "shared/recordings"
@@ -50,24 +50,6 @@ def each(paths: list[Path]) -> Any:
     """Run a test for each recording; skip it where there are none."""
     missing = [pytest.param(None, marks=pytest.mark.skip(reason="the recordings are not beside the project"))]
     return pytest.mark.parametrize("path", paths or missing, ids=lambda path: f"{path.parent.name}/{path.stem}" if path else "none")
-
-
-def read(data: bytes) -> tuple[list[Wire], list[Finding]]:
-    """Read bytes in the dialect: messages, and what was found."""
-    checker = DialectChecker(DIALECT)
-    checker.feed(data)
-    found = checker.finish()
-    return checker.folder.snapshots(), found
-
-
-def lines(values: list[Any]) -> bytes:
-    """Write values as JSON Lines."""
-    return b"".join(json.dumps(value).encode() + b"\n" for value in values)
-
-
-def rules_of(found: list[Finding], least: Severity = Severity.ERROR) -> list[str]:
-    """Name the rules of findings."""
-    return [finding.rule for finding in found if finding.severity >= least]
 
 
 def chunks_of(path: Path) -> list[Any]:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import atexit
 import json
-import shutil
 import subprocess
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from benchmarks.node import absent
 from support import ROOT
 
 if TYPE_CHECKING:
@@ -22,17 +22,9 @@ if TYPE_CHECKING:
 FOLDER = ROOT / "tests/judges/vercel"
 
 
-@cache
 def missing() -> str:
     """Say why there is no judge here; empty when there is one."""
-    node, npm = shutil.which("node"), shutil.which("npm")
-    if node is None or npm is None:
-        return "node and npm are not installed"
-    if not (FOLDER / "node_modules/ai").is_dir():
-        done = subprocess.run([npm, "ci", "--no-audit", "--no-fund"], cwd=FOLDER, capture_output=True, text=True, check=False)
-        if done.returncode:
-            return f"npm ci: {done.stderr[-200:]}"
-    return ""
+    return absent(FOLDER, "ai")
 
 
 class _Judge:

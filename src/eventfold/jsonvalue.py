@@ -10,6 +10,11 @@ def is_object(value: Any) -> TypeGuard[dict[str, Any]]:
     return isinstance(value, dict)
 
 
+def object_of(value: Any) -> dict[str, Any]:
+    """Give an object; an empty one for any other value."""
+    return value if is_object(value) else {}
+
+
 def is_array(value: Any) -> TypeGuard[list[Any]]:
     """Tell whether a JSON value is an array."""
     return isinstance(value, list)

@@ -68,7 +68,7 @@ class Lifecycle(Interpreter):
         #: How many replies have begun.
         self.starts = 0
 
-    def apply(self, event: Any, index: int) -> None:  # noqa: C901  in one piece: a call costs as much as five lines
+    def apply(self, event: Any, index: int) -> None:  # noqa: C901, PLR0912  in one piece: a call costs as much as five lines
         """Apply a struct of eventfold_models.structs. `index` is its position in the stream, from 0."""
         reply = self.replies.get(event.reply_id)
         if reply is not None and (lane := reply.lane) is not None and type(event) is lane.struct:

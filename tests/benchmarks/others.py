@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import json
 import logging
-import shutil
 import subprocess
 import tempfile
 import warnings
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +20,7 @@ from eventfold.dialects import dialect
 from eventfold.dialects.agentscope import to_agentscope
 from eventfold.jsonvalue import is_array, is_object
 
+from .node import absent
 from .workloads import ROOT, Told, Wire, lines_of
 
 if TYPE_CHECKING:
@@ -76,16 +75,9 @@ def said_by_agui(events: list[Wire]) -> bytes:
     return lines_of([*written, *encoder.finish()])
 
 
-@cache
 def no_node() -> str:
-    """Say why AG-UI's client cannot run here; empty when it can. Installs it where it is missing, as the tests do."""
-    if shutil.which("node") is None or shutil.which("npm") is None:
-        return "there is no node with npm"
-    if not (FOLDER / "node_modules/@ag-ui/client").is_dir():
-        installed = subprocess.run(["npm", "ci", "--no-audit", "--no-fund"], cwd=FOLDER, capture_output=True, text=True, check=False)
-        if installed.returncode:
-            return f"npm ci failed: {installed.stderr.strip()[-200:]}"
-    return ""
+    """Say why AG-UI's client cannot run here; empty when it can."""
+    return absent(FOLDER, "@ag-ui/client")
 
 
 class Node:

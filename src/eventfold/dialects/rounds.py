@@ -7,9 +7,12 @@ what the model said in one go; results and hints end it.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, NamedTuple
 
 from eventfold.findings import Loss
+
+from .translation import Said
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator
@@ -113,3 +116,22 @@ class Rounds:
 
     def _stays(self, result: Wire, blocks: list[Placed]) -> bool:
         return any(block["type"] == "tool_call" and block["id"] == result["id"] and self._is_server(block) for _, block in blocks)
+
+
+class RoundsWriter(ABC):
+    """Writes messages one after the other; knows all results, since one may stand in a later message."""
+
+    def __init__(self, messages: Iterable[Wire], is_server: Callable[[Wire], bool]) -> None:
+        self._messages = list(messages)
+        self.out: list[Wire] = []
+        self.rounds = Rounds(self._messages, is_server)
+
+    @abstractmethod
+    def write(self, message: Wire, place: str) -> None:
+        """Write a message of any role."""
+
+    def said(self) -> Said:
+        """Write all messages."""
+        for i, message in enumerate(self._messages):
+            self.write(message, f"/{i}")
+        return Said(self.out, self.rounds.finish())

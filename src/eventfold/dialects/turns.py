@@ -11,6 +11,8 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from eventfold.jsonvalue import is_array, object_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
@@ -135,3 +137,16 @@ def _paired(items: list[Item]) -> dict[str, Item]:
             else:
                 early.setdefault(key, deque()).append(item)
     return pairs
+
+
+def with_last(message: Wire, provider: str) -> Wire:
+    """Give a reply with what the provider said after its last block, which a block of empty text carries that is not sent."""
+    after = object_of(object_of(message.get("metadata")).get(provider)).get("after")
+    if message["role"] != "assistant" or not is_array(after):
+        return message
+    return {**message, "content": [*message["content"], {"type": "text", "text": "", f"x_{provider}": {"before": after}}]}
+
+
+def text_of(output: Any) -> str:
+    """Give the text of a result's output."""
+    return output if isinstance(output, str) else "".join(str(block.get("text", "")) for block in output)

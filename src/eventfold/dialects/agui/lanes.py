@@ -17,6 +17,8 @@ from eventfold.dialects.translation import UNFIT, Decoder
 from eventfold.jsonvalue import copy_json, is_object
 from eventfold.wire import InvalidEvent
 
+from .names import Names
+
 if TYPE_CHECKING:
     from eventfold.shape import Wire
 
@@ -72,7 +74,7 @@ class Lanes(Decoder):
         self.parked: dict[tuple[str, str | None], Lane] = {}
         self.asked: dict[str, Call] = {}
         self.calls: dict[str, Call] = {}
-        self._names: set[tuple[str, str]] = set()
+        self._names = Names()
 
     # --- writing ----------------------------------------------------------------------------
 
@@ -105,13 +107,7 @@ class Lanes(Decoder):
 
     def unique(self, kind: str, name: str) -> str:
         """Give an id of ours that is free in the stream: the name, or the name with a number."""
-        name = name or NAMELESS
-        free, number = name, 1
-        while (kind, free) in self._names:
-            number += 1
-            free = f"{name}#{number}"
-        self._names.add((kind, free))
-        return free
+        return self._names.take(kind, name or NAMELESS)
 
     def tell_time(self, event: Wire) -> None:
         """Take the time of an event."""

@@ -18,6 +18,7 @@ from eventfold.shape import wire_of
 from .content import LEFT, read_output, read_part, say_output, say_part
 from .fitting import GONE, misfit, strip
 from .lanes import FOREIGN, SPEAKER
+from .names import Names
 from .shapes import MESSAGE
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class _Writer:
 
     def __init__(self) -> None:
         self.said: list[Wire] = []
-        self._names: set[tuple[str, str]] = set()
+        self._names = Names()
         self._carriers: dict[str, str] = {}
 
     def write(self, message: Wire) -> None:
@@ -60,17 +61,9 @@ class _Writer:
         head = {key: copy_json(value) for key, value in message.items() if key != "content"}
         self.said[first]["metadata"][NAMESPACE]["message"] = head
 
-    def _take(self, kind: str, name: str) -> str:
-        free, number = name, 1
-        while (kind, free) in self._names:
-            number += 1
-            free = f"{name}#{number}"
-        self._names.add((kind, free))
-        return free
-
     def _add(self, message: Wire, role: str, key: str, own: Wire, /, **fields: Any) -> Wire:
         metadata = {NAMESPACE: {"of": message["id"], **own}}
-        self.said.append({"id": self._take("message", key), "role": role, **fields, "metadata": metadata})
+        self.said.append({"id": self._names.take("message", key), "role": role, **fields, "metadata": metadata})
         return self.said[-1]
 
     def _whole(self, message: Wire, content: list[Wire]) -> None:
@@ -109,7 +102,7 @@ class _Writer:
         last = self.said[-1] if place else None
         joins = last is not None and (last["role"] == "assistant") and last["metadata"][NAMESPACE]["of"] == message["id"]
         carrier = last if joins and last is not None else self._add(message, "assistant", block["id"], {})
-        key = self._carriers[block["id"]] = self._take("call", block["id"])
+        key = self._carriers[block["id"]] = self._names.take("call", block["id"])
         encrypted = {"encryptedValue": block[SIGNATURE]} if isinstance(block.get(SIGNATURE), str) else {}
         function = {"name": block["name"], "arguments": block["input"]}
         own = {NAMESPACE: {"at": place, "block": _rest(block, "input")}}

@@ -14,6 +14,7 @@ from eventfold.dialects.translation import NAMESPACE, Encoder, fields_of
 from eventfold.fold import Folder
 from eventfold.table import DELIVERY, PLAN_OF
 
+from .names import Names
 from .shapes import Type
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class Runs(Encoder):
         self.speakers: dict[str, Speaker] = {}
         self.run: Run | None = None
         self.thread = STRAY
-        self._names: set[tuple[str, str]] = set()
+        self._names = Names()
 
     def _report(self, breach: Breach) -> None:
         self._broken.append(breach.rule)
@@ -106,12 +107,7 @@ class Runs(Encoder):
 
     def take(self, kind: str, name: str) -> str:
         """Give an id that is free in the stream: the name, or the name with a number."""
-        free, number = name, 1
-        while (kind, free) in self._names:
-            number += 1
-            free = f"{name}#{number}"
-        self._names.add((kind, free))
-        return free
+        return self._names.take(kind, name)
 
     # --- saying -----------------------------------------------------------------------------
 

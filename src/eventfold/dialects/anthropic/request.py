@@ -13,9 +13,9 @@ from base64 import b64decode
 from typing import TYPE_CHECKING, Any
 
 from eventfold.dialects.translation import Said
-from eventfold.dialects.turns import Conversation, Item
+from eventfold.dialects.turns import Conversation, Item, text_of, with_last
 from eventfold.findings import Loss
-from eventfold.jsonvalue import copy_json, is_array, is_object
+from eventfold.jsonvalue import copy_json, is_array, is_object, object_of
 
 from .results import writing
 
@@ -61,7 +61,7 @@ _OTHERS = frozenset({"x_openai", "x_gemini"})
 def write_messages(messages: Iterable[Wire]) -> Said:
     """Say messages as a request does: an object with `messages`, and `system` if there is any."""
     writer = _Writer()
-    talk = Conversation(map(_with_last, messages), is_hosted, frozenset({"data"}))
+    talk = Conversation((with_last(message, "anthropic") for message in messages), is_hosted, frozenset({"data"}))
     for i, turn in enumerate(talk.turns):
         writer.turn(turn, last=i == len(talk.turns) - 1)
     for item in talk.late:
@@ -130,7 +130,7 @@ class _Writer:
         for item in turn.items:
             block, fields = item.block, _provider_fields(item.block)
             if block["type"] == "tool_result":
-                fields = _object(_object(block.get("metadata")).get("anthropic"))
+                fields = object_of(object_of(block.get("metadata")).get("anthropic"))
             before = fields.get("before")
             yield from copy_json(before) if is_array(before) else ()
             if block["type"] == "text":
@@ -146,7 +146,7 @@ class _Writer:
                 else:
                     self.lose(LOST_HOSTED, item.pointer)
             elif _is_real(block):
-                result = writing(block["id"], _text_of(block["output"]), fields)
+                result = writing(block["id"], text_of(block["output"]), fields)
                 if result is None:
                     self.lose(LOST_HOSTED, item.pointer)
                 else:
@@ -239,35 +239,19 @@ class _Writer:
         return allowed
 
 
-def _with_last(message: Wire) -> Wire:
-    """Give a message with its kept blocks that no block follows, before an empty text that is not sent."""
-    after = _object(_object(message.get("metadata")).get("anthropic")).get("after")
-    if message["role"] != "assistant" or not is_array(after):
-        return message
-    return {**message, "content": [*message["content"], {"type": "text", "text": "", "x_anthropic": {"before": after}}]}
-
-
-def _object(value: Any) -> Wire:
-    return value if is_object(value) else {}
-
-
 def _own(fields: Wire) -> Wire:
     """Give the fields that are Anthropic's own."""
     return {key: value for key, value in fields.items() if key not in {"before", "after"}}
 
 
 def _provider_fields(block: Wire) -> Wire:
-    return _object(block.get("x_anthropic"))
+    return object_of(block.get("x_anthropic"))
 
 
 def _is_real(result: Wire) -> bool:
     """Tell whether a result is one that Anthropic gave, and not one that stands for none."""
-    fields = _object(_object(result.get("metadata")).get("anthropic"))
+    fields = object_of(object_of(result.get("metadata")).get("anthropic"))
     return str(fields.get("type")).endswith("_tool_result")
-
-
-def _text_of(output: Any) -> str:
-    return output if isinstance(output, str) else "".join(str(block.get("text", "")) for block in output)
 
 
 def _plain_text(media: str, source: Wire) -> str | None:

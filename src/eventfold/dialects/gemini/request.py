@@ -13,9 +13,9 @@ from base64 import b64decode
 from typing import TYPE_CHECKING, Any
 
 from eventfold.dialects.translation import Said
-from eventfold.dialects.turns import Conversation, Item
+from eventfold.dialects.turns import Conversation, Item, text_of, with_last
 from eventfold.findings import Loss
-from eventfold.jsonvalue import copy_json, is_array, is_object
+from eventfold.jsonvalue import copy_json, is_array, is_object, object_of
 
 from .parts import CODE, part_of
 
@@ -56,7 +56,7 @@ _OURS = frozenset({"before", "after", "apart", "part", "id", "inlineData", "file
 def write_messages(messages: Iterable[Wire]) -> Said:
     """Say messages as a request does: an object with `contents`, and `systemInstruction` if there is any."""
     writer = _Writer()
-    talk = Conversation(map(_with_last, messages), is_hosted)
+    talk = Conversation((with_last(message, "gemini") for message in messages), is_hosted)
     for i, turn in enumerate(talk.turns):
         writer.turn(turn, last=i == len(talk.turns) - 1)
     for item in talk.late:
@@ -67,7 +67,7 @@ def write_messages(messages: Iterable[Wire]) -> Said:
 
 def is_hosted(call: Wire) -> bool:
     """Tell whether a call is one of code or a tool that Gemini runs."""
-    return _object(call.get("x_gemini")).get("part") in {CODE, "toolCall"}
+    return object_of(call.get("x_gemini")).get("part") in {CODE, "toolCall"}
 
 
 class _Writer:
@@ -97,7 +97,7 @@ class _Writer:
 
     def text(self, text: str, block: Wire, **more: Any) -> Iterator[Wire]:
         """Write text, and its signature on the part on which it came."""
-        fields = _object(block.get("x_gemini"))
+        fields = object_of(block.get("x_gemini"))
         own = {**{key: copy_json(value) for key, value in fields.items() if key not in _OURS}, **more}
         thought = {"thought": True} if own.get("thought") is True else {}
         if fields.get("apart") is True:
@@ -136,7 +136,7 @@ class _Writer:
         elif kind == "tool_result":
             fields = _fields_of(block)
             if "part" in fields:
-                yield part_of(_text_of(block["output"]), fields)
+                yield part_of(text_of(block["output"]), fields)
         elif kind != "tool_call":
             yield from self._data(item)
         elif not is_hosted(block):
@@ -157,12 +157,17 @@ class _Writer:
         yield from self.text(block["thinking"], block, thought=True)
 
     def _call(self, item: Item) -> Wire:
-        block, fields = item.block, _object(item.block.get("x_gemini"))
-        call = {**_id_of(block), "name": self._name(item), "args": self._arguments(item), **_object(copy_json(fields.get("functionCall")))}
+        block, fields = item.block, object_of(item.block.get("x_gemini"))
+        call = {
+            **_id_of(block),
+            "name": self._name(item),
+            "args": self._arguments(item),
+            **object_of(copy_json(fields.get("functionCall"))),
+        }
         return {"functionCall": call, **{key: copy_json(value) for key, value in fields.items() if key not in _OURS}}
 
     def _hosted(self, item: Item) -> Wire:
-        block, fields = item.block, _object(item.block.get("x_gemini"))
+        block, fields = item.block, object_of(item.block.get("x_gemini"))
         args = self._arguments(item)
         call = {**args, **_id_of(block)} if fields["part"] == CODE else {**_id_of(block), "toolType": block["name"], "args": args}
         return {fields["part"]: call, **{key: copy_json(value) for key, value in fields.items() if key not in _OURS}}
@@ -214,43 +219,27 @@ class _Writer:
             yield from self.text(block["text"], {}) if block["type"] == "text" else self._data(item)
 
     def _data(self, item: Item) -> Iterator[Wire]:
-        source, fields = item.block["source"], _object(item.block.get("x_gemini"))
+        source, fields = item.block["source"], object_of(item.block.get("x_gemini"))
         own = {key: copy_json(value) for key, value in fields.items() if key not in _OURS}
         if source["type"] == "url":
-            file = {"fileUri": source["url"], "mimeType": source["media_type"], **_object(copy_json(fields.get("fileData")))}
+            file = {"fileUri": source["url"], "mimeType": source["media_type"], **object_of(copy_json(fields.get("fileData")))}
             yield {"fileData": file, **own}
         elif _is_base64(source["data"]):
-            blob = {"mimeType": source["media_type"], "data": source["data"], **_object(copy_json(fields.get("inlineData")))}
+            blob = {"mimeType": source["media_type"], "data": source["data"], **object_of(copy_json(fields.get("inlineData")))}
             yield {"inlineData": blob, **own}
         else:
             self.lose(LOST_DATA, item.pointer)
 
 
-def _with_last(message: Wire) -> Wire:
-    """Give a message with its kept parts that no block follows, before an empty text that is not sent."""
-    after = _object(_object(message.get("metadata")).get("gemini")).get("after")
-    if message["role"] != "assistant" or not is_array(after):
-        return message
-    return {**message, "content": [*message["content"], {"type": "text", "text": "", "x_gemini": {"before": after}}]}
-
-
-def _object(value: Any) -> Wire:
-    return value if is_object(value) else {}
-
-
 def _fields_of(block: Wire) -> Wire:
     """Give Gemini's own fields of a block or result."""
-    return _object(_object(block.get("metadata")).get("gemini")) if block["type"] == "tool_result" else _object(block.get("x_gemini"))
+    return object_of(object_of(block.get("metadata")).get("gemini")) if block["type"] == "tool_result" else object_of(block.get("x_gemini"))
 
 
 def _id_of(call: Wire) -> Wire:
     """Give the id of a call, unless Gemini gave it none."""
-    given = _object(call.get("x_gemini")).get("id", call["id"])
+    given = object_of(call.get("x_gemini")).get("id", call["id"])
     return {"id": given} if given else {}
-
-
-def _text_of(output: Any) -> str:
-    return output if isinstance(output, str) else "".join(str(block.get("text", "")) for block in output)
 
 
 def _is_base64(text: str) -> bool:

@@ -11,8 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from eventfold.dialects.rounds import LOSSES as PAIRING
-from eventfold.dialects.rounds import NOT_RUN, Called, Placed, Rounds
-from eventfold.dialects.translation import Said
+from eventfold.dialects.rounds import NOT_RUN, Called, Placed, RoundsWriter
 from eventfold.findings import Loss
 from eventfold.jsonvalue import copy_json, is_array, is_object
 
@@ -22,6 +21,7 @@ from .parts import arguments_of, bare, calls_of, extras_of, listed_calls, output
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from eventfold.dialects.translation import Said
     from eventfold.shape import Wire
 
 STATE = "a result has no other states than success and error"
@@ -33,20 +33,10 @@ _ROLES = {"user": "human", "system": "system"}
 
 def write_messages(messages: Iterable[Wire]) -> Said:
     """Write messages."""
-    listed = list(messages)
-    writer = _Writer(listed)
-    for i, message in enumerate(listed):
-        writer.write(message, f"/{i}")
-    return Said(writer.out, writer.rounds.finish())
+    return _Writer(messages, _is_server).said()
 
 
-class _Writer:
-    """Writes messages; knows all results, since one may stand in a later message."""
-
-    def __init__(self, messages: list[Wire]) -> None:
-        self.out: list[Wire] = []
-        self.rounds = Rounds(messages, _is_server)
-
+class _Writer(RoundsWriter):
     def write(self, message: Wire, place: str) -> None:
         """Write a message of any role."""
         role = message["role"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from eventfold.dialects.translation import NAMESPACE
-from eventfold.jsonvalue import is_array, is_object
+from eventfold.jsonvalue import is_array, is_object, object_of
 
 from .shapes import CONTENT_TYPES, INLINE, META, NOTIFICATIONS, REQUESTS, SPEAKERS
 
@@ -65,14 +65,10 @@ def is_sampling(value: Any) -> bool:
         and (
             (block.get("type") in INLINE and "mimeType" in block and "data" in block)
             or (block.get("type") == "tool_result" and "toolUseId" in block)
-            or NAMESPACE in _object(block.get(META))
+            or NAMESPACE in object_of(block.get(META))
         )
         for block in blocks
-    ) or (is_array(content) and NAMESPACE in _object(value.get(META)))
-
-
-def _object(value: Any) -> dict[str, Any]:
-    return value if is_object(value) else {}
+    ) or (is_array(content) and NAMESPACE in object_of(value.get(META)))
 
 
 def recognise(value: Any) -> bool:

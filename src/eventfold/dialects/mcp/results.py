@@ -17,7 +17,7 @@ import msgspec
 
 from eventfold.dialects.translation import NAMESPACE, UNFIT, Remark, Said, Unfit
 from eventfold.findings import Loss
-from eventfold.jsonvalue import copy_json, escape, is_array, is_object
+from eventfold.jsonvalue import copy_json, escape, is_array, is_object, object_of
 from eventfold.lifecycle import decode_base64
 
 from .notes import text_of
@@ -71,14 +71,14 @@ def to_result(block: Wire) -> Said:
     """Say a tool result, as a dict on the wire, as a CallToolResult. Nothing is lost."""
     output, metadata = block["output"], block.get("metadata")
     metadata = metadata if is_object(metadata) else {}
-    theirs = _object(metadata.get("mcp"))
-    kept = _object(theirs.get("blocks"))
+    theirs = object_of(metadata.get("mcp"))
+    kept = object_of(theirs.get("blocks"))
     parts: list[Wire] = output if is_array(output) else [{"type": "text", "text": output}]
-    content = [_say_part(part, _object(kept.get(str(place)))) for place, part in enumerate(parts)]
+    content = [_say_part(part, object_of(kept.get(str(place)))) for place, part in enumerate(parts)]
     said: Wire = {"block": {key: copy_json(item) for key, item in block.items() if key not in _SHOWN}}
     if not is_array(output):
         said["output"] = "text"
-    meta = {key: copy_json(item) for key, item in _object(theirs.get(META)).items() if not key.startswith(RESERVED)}
+    meta = {key: copy_json(item) for key, item in object_of(theirs.get(META)).items() if not key.startswith(RESERVED)}
     value: Wire = {"content": content, "isError": block.get("state") in _FAILED, "resultType": "complete"}
     if STRUCTURED in metadata:
         value[STRUCTURED] = copy_json(metadata[STRUCTURED])
@@ -94,7 +94,7 @@ def _say_part(part: Wire, kept: Wire) -> Wire:
     ):
         rest["source"] = copy_json(more)
     if rest["block"] or "source" in rest:
-        said[META] = {**_object(said.get(META)), NAMESPACE: rest}
+        said[META] = {**object_of(said.get(META)), NAMESPACE: rest}
     return said
 
 
@@ -117,21 +117,21 @@ def _plain(part: Wire) -> Wire:
 
 def _restored(part: Wire, kept: Wire) -> Wire | None:
     """Say a part as the content that it was read from, when what was kept of that is still fit for it."""
-    kind, source = kept.get("type"), _object(part.get("source"))
+    kind, source = kept.get("type"), object_of(part.get("source"))
     said: Wire = copy_json(kept)
     if part["type"] == "text" and kind == "text":
         said["text"] = part["text"]
     elif part["type"] == "text" and kind == "resource":
-        said["resource"] = {**_object(said.get("resource")), "text": part["text"]}
+        said["resource"] = {**object_of(said.get("resource")), "text": part["text"]}
     elif source.get("type") == "base64" and kind in INLINE:
         said |= {"data": source["data"], "mimeType": source["media_type"]}
     elif source.get("type") == "base64" and kind == "resource":
-        said["resource"] = {**_object(said.get("resource")), "blob": source["data"], "mimeType": source["media_type"]}
+        said["resource"] = {**object_of(said.get("resource")), "blob": source["data"], "mimeType": source["media_type"]}
     elif source.get("type") == "url" and kind == "resource_link":
         said |= {"uri": source["url"], "mimeType": source["media_type"], "name": part.get("name", "")}
     else:
         return None
-    inner = _object(said.get("resource"))
+    inner = object_of(said.get("resource"))
     return said if fits(Content, said) and fits(Trimmings, said) and fits(Trimmings, inner) else None
 
 
@@ -156,8 +156,8 @@ def read_result(value: Any, call_id: str, name: str) -> Reading:
     if not is_object(value):
         raise Unfit(UNFIT, "the result of a tool is an object")
     remarks: list[Remark] = []
-    meta = _object(value.get(META))
-    ours = _object(meta.get(NAMESPACE))
+    meta = object_of(value.get(META))
+    ours = object_of(meta.get(NAMESPACE))
     rest = rest_of(ours)
     content = value.get("content")
     if not is_array(content):
@@ -172,7 +172,7 @@ def read_result(value: Any, call_id: str, name: str) -> Reading:
         whole = ours.get("output") == "text" and len(parts) == 1 and parts[0]["type"] == "text"
         block["output"] = parts[0]["text"] if whole else parts
         beside = {key: copy_json(item) for key, item in meta.items() if key != NAMESPACE}
-        restored = _object(_object(_object(rest.get("metadata")).get("mcp")).get(META))
+        restored = object_of(object_of(object_of(rest.get("metadata")).get("mcp")).get(META))
         return Reading({**rest, **block}, remarks, {key: item for key, item in beside.items() if restored.get(key) != item})
     if not content and STRUCTURED in value:
         # A client that looks at content alone would show nothing.
@@ -204,14 +204,14 @@ def _read_content(content: list[Any], call_id: str, remarks: list[Remark]) -> tu
     parts: list[Wire] = []
     kept: Wire = {}
     for place, item in enumerate(content):
-        said = _object(_object(_object(item).get(META)).get(NAMESPACE))
+        said = object_of(object_of(object_of(item).get(META)).get(NAMESPACE))
         rest = rest_of(said)
         ours = rest is not None and bool(rest.get("id"))
         part, more = read_part(item, f"/content/{place}", None if ours else remarks)
         if rest is not None and ours:
             part = {**{key: item for key, item in part.items() if key != "name"}, **rest}
             if "source" in part:
-                part["source"] = {**copy_json(_object(said.get("source"))), **part["source"]}
+                part["source"] = {**copy_json(object_of(said.get("source"))), **part["source"]}
         else:
             part["id"] = f"{call_id}/{place}"
             if more:
@@ -291,7 +291,3 @@ def deltas_of(block: Wire) -> Iterator[Wire]:
             source = part["source"]
             carried = {"url": source["url"]} if source["type"] == "url" else {"data": source["data"]}
             yield {"block_id": part["id"], "media_type": source["media_type"], **carried}
-
-
-def _object(value: Any) -> Wire:
-    return value if is_object(value) else {}

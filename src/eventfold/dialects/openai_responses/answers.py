@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from eventfold.jsonvalue import copy_json, is_array, is_object
+from eventfold.jsonvalue import copy_json, is_array, is_object, object_of
 
 from .content import part_of, text_in
-from .items import ANSWERS, CALLS, FIELD, KEY, Call, Item, object_of, runs_here
+from .items import ANSWERS, CALLS, FIELD, KEY, Call, Item, runs_here
 
 if TYPE_CHECKING:
     from collections.abc import Callable

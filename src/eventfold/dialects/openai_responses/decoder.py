@@ -14,11 +14,11 @@ from eventfold_models import structs
 from eventfold.dialects.halves import mended, repaired
 from eventfold.dialects.translation import UNFIT, UNKNOWN, Decoder, Unfit
 from eventfold.effects import LARGEST
-from eventfold.jsonvalue import depth_of, is_object
+from eventfold.jsonvalue import depth_of, is_object, object_of
 from eventfold.wire.json_text import MAX_DEPTH
 
 from .growing import grow
-from .items import KEY, Item, object_of, rest_of, text_of
+from .items import KEY, Item, rest_of, text_of
 from .protocol import ENDS, ERRORS, EVENTS, GOES_ON, LIFECYCLE
 from .reply import Reply
 from .rules import AFTER_END, ANOTHER_ID, CREATED_AGAIN, CUSTOM, GAP, NO_COUNT, NOT_CREATED, REDELIVERED, REPEATED_ID, TRUNCATED

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from eventfold.dialects.halves import mended
 from eventfold.dialects.translation import UNFIT, Unfit
-from eventfold.jsonvalue import is_object
+from eventfold.jsonvalue import is_object, object_of
 
 from .image import is_base64
-from .items import PARTS, Item, object_of, rest_of, text_of
+from .items import PARTS, Item, rest_of, text_of
 from .protocol import CARRIAGE, INPUTS, PLACES, PROGRESS, SOUND, TEXTS
 from .rules import NOT_BASE64
 

@@ -11,7 +11,7 @@ import json
 from typing import Any, NamedTuple
 
 from eventfold.dialects.halves import mended, repaired
-from eventfold.jsonvalue import is_array, is_object
+from eventfold.jsonvalue import is_array, is_object, object_of
 
 Item = dict[str, Any]
 
@@ -91,11 +91,6 @@ def dumps(value: Any) -> str:
 def array_of(value: Any) -> list[Any]:
     """Give an array, or nothing."""
     return value if is_array(value) else []
-
-
-def object_of(value: Any) -> Item:
-    """Give an object, or nothing."""
-    return value if is_object(value) else {}
 
 
 def runs_here(item: Item) -> bool:

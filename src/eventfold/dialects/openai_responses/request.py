@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from eventfold.dialects.translation import Said
 from eventfold.findings import Loss
-from eventfold.jsonvalue import copy_json
+from eventfold.jsonvalue import copy_json, object_of
 
 from .answers import Unsayable, answer_to, hosted_item, opaque_item, restored
 from .content import output_of, part_of, parts_of
-from .items import BESIDE, CALLS, FIELD, Item, object_of, runs_here
+from .items import BESIDE, CALLS, FIELD, Item, runs_here
 from .pairing import Pairing, Spot
 
 if TYPE_CHECKING:

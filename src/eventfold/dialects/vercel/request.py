@@ -12,14 +12,14 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from eventfold.dialects.rounds import LOSSES as PAIRING
-from eventfold.dialects.rounds import NOT_RUN, Called, Placed, Rounds
-from eventfold.dialects.translation import Said
+from eventfold.dialects.rounds import NOT_RUN, Called, Placed, RoundsWriter
 from eventfold.findings import Loss
 from eventfold.jsonvalue import copy_json, is_array, is_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from eventfold.dialects.translation import Said
     from eventfold.shape import Wire
 
 STATE = "a result that was interrupted, or still runs, is written as an error"
@@ -30,20 +30,10 @@ LOSSES: dict[str, tuple[str, ...]] = {STATE: ("/content/*/state",), NAME: ("/con
 
 def write_messages(messages: Iterable[Wire]) -> Said:
     """Write messages."""
-    listed = list(messages)
-    writer = _Writer(listed)
-    for i, message in enumerate(listed):
-        writer.write(message, f"/{i}")
-    return Said(writer.out, writer.rounds.finish())
+    return _Writer(messages, _is_server).said()
 
 
-class _Writer:
-    """Writes messages; knows all results, since one may stand in a later message."""
-
-    def __init__(self, messages: list[Wire]) -> None:
-        self.out: list[Wire] = []
-        self.rounds = Rounds(messages, _is_server)
-
+class _Writer(RoundsWriter):
     def write(self, message: Wire, place: str) -> None:
         """Write a message of any role."""
         content, role = message["content"], message["role"]
