@@ -171,6 +171,23 @@ def test_what_one_role_may_another_may_not() -> None:
     assert [finding.reply_id for finding in check(data) if finding.rule == "block.not-for-role"] == ["user", "user", "system", "system"]
 
 
+def test_a_reply_that_waits_no_more_is_known_to() -> None:
+    """The result of a call that was asked of outside comes streamed, in reply after reply: none is parked when the stream stops."""
+    call = {"type": "tool_call", "id": "c", "name": "n", "input": "", "state": "submitted"}
+    body: list[Wire] = [
+        HEAD[0],
+        {"type": "TOOL_CALL_START", "tool_call_id": "c", "tool_call_name": "n"},
+        {"type": "TOOL_CALL_END", "tool_call_id": "c"},
+        {"type": "REQUIRE_EXTERNAL_EXECUTION", "tool_calls": [call]},
+        {"type": "TOOL_RESULT_START", "tool_call_id": "c", "tool_call_name": "n"},
+        {"type": "TOOL_RESULT_END", "tool_call_id": "c", "state": "success"},
+    ]
+    events = [{"id": f"e{i}", "created_at": "2026-01-01", "reply_id": reply, **event} for reply in "abc" for i, event in enumerate(body)]
+    data = lines_of(events)
+    assert check_and_fold(data) == step_by_step(data)
+    assert [finding.reply_id for finding in check(data) if finding.rule == "reply.missing-end"] == ["a", "b", "c"]
+
+
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=70), min_size=1, max_size=3))
 def test_any_name_may_come_again(names: list[str]) -> None:
     """Unknown fields of whatever name are found, the second time as the first."""

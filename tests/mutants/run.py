@@ -47,6 +47,7 @@ class Mutant(NamedTuple):
 
 EFFECTS, LIFECYCLE, DRAFT = "src/eventfold/effects.py", "src/eventfold/lifecycle.py", "src/eventfold/draft.py"
 BASE64, INTERPRETER, SHORTCUTS = "src/eventfold/base64_text.py", "src/eventfold/interpreter.py", "src/eventfold/shortcuts.py"
+INSTANCES = "src/eventfold/instances.py"
 TABLE, RESUME, UNFOLD, SHAPE = "schemas/lifecycle.json", "src/eventfold/resume.py", "src/eventfold/unfold.py", "src/eventfold/shape.py"
 
 MUTANTS: dict[str, Mutant] = {
@@ -69,7 +70,9 @@ MUTANTS: dict[str, Mutant] = {
     "final text ignored": Mutant(EFFECTS, "    if text is not None:\n        instance.draft.replace(text)\n", ""),
     "edited input ignored": Mutant(EFFECTS, '    instance.draft.replace(field_of(call, "input"))\n', ""),
     "edited name ignored": Mutant(EFFECTS, 'state="allowed", name=field_of(call, "name")', 'state="allowed"'),
-    "metadata replaced instead of updated": Mutant(EFFECTS, '{**wire.get("metadata", {}), **copy_json(metadata)}', "copy_json(metadata)"),
+    "metadata replaced instead of updated": Mutant(
+        EFFECTS, 'wire.setdefault("metadata", {}).update(copy_object(metadata))', 'wire["metadata"] = copy_object(metadata)'
+    ),
     "provider fields dropped": Mutant(
         EFFECTS, "    instance.draft.wire.update({key: copy_json(value) for key, value in extra.items() if key not in known})\n", ""
     ),
@@ -94,21 +97,27 @@ MUTANTS: dict[str, Mutant] = {
     ),
     "blocks found by id alone": Mutant(
         LIFECYCLE,
-        "        known = reply.instances.get(kind)\n",
-        "        known = next((held for held in reply.instances.values() if key in held), reply.instances.get(kind))\n",
+        '        known = reply.instances.get(kind or "")\n',
+        "        known = next((held for held in reply.instances.values() if key in held), None)\n",
     ),
     "redelivery by bare id": Mutant(LIFECYCLE, "same = digest == first or (event_id, digest) in reply.reused", "same = True"),
     "redelivery looks at created_at": Mutant(
         "src/eventfold/table.py", '_IDENTITY = ("type", "id", "reply_id", "created_at")', '_IDENTITY = ("type", "id", "reply_id")'
     ),
     "redelivery not recognised": Mutant(LIFECYCLE, "first = seen.setdefault(event_id, mark)", "first = seen[event_id] = mark"),
+    "redelivery forgotten after the end": Mutant(INSTANCES, "self.packed = _pack(self.applied)", "self.packed = _pack({})"),
+    "text lost at the end": Mutant(DRAFT, "self.replace(self._buffer.getvalue())", "self.replace(self.text)"),
     "a lane outlives what ends it": Mutant(INTERPRETER, "        feed.reply.lane = None\n", ""),
     "a lane outlives a walk": Mutant(LIFECYCLE, "        reply.lane = None\n", ""),
     "a lane takes redeliveries": Mutant(
         LIFECYCLE, "if reply.seen.setdefault(event_id, mark) is mark:", "if reply.seen.setdefault(event_id, mark):"
     ),
     "a lane takes cumulative deltas": Mutant(EFFECTS, "Appender(_append, _append_other)", "Appender(_append, _append)"),
-    "walks of one role made for another": Mutant(SHORTCUTS, "key = (reply.role, *reply.states)", "key = (*reply.states,)"),
+    "walks of one role made for another": Mutant(
+        SHORTCUTS, "key = (reply.role, reply.states, *reply.counts)", "key = (reply.states, *reply.counts)"
+    ),
+    "a walk forgets how many wait": Mutant(LIFECYCLE, "        reply.parked += walk.parked\n", ""),
+    "a walk forgets how many are open": Mutant(LIFECYCLE, "        reply.counts = list(situation.counts)\n", ""),
     "walks kept that broke a rule": Mutant(INTERPRETER, "            self._trace.fit = False\n", "            pass\n"),
     "second end wins": Mutant(
         TABLE,
@@ -155,7 +164,9 @@ MUTANTS: dict[str, Mutant] = {
         '"when": {"parked": true},\n      "next": "open"\n    },\n    {\n      "description": "A reply\'s role',
         '"when": {"parked": true, "overtaken": true},\n      "next": "open"\n    },\n    {\n      "description": "A reply\'s role',
     ),
-    "checkpoint forgets the ids": Mutant(RESUME, '[[key, f"{digest:016x}", index] for key, (digest, index) in reply.seen.items()]', "[]"),
+    "checkpoint forgets the ids": Mutant(
+        RESUME, '[[key, f"{digest:016x}", index] for key, (digest, index) in reply.applied.items()]', "[]"
+    ),
     "checkpoint forgets the counts": Mutant(
         RESUME, '("role", "started", "counts", "parked", "parked_at")', '("role", "started", "parked", "parked_at")'
     ),
@@ -177,7 +188,7 @@ def plant(mutant: Mutant, project: Path) -> None:
     for name in PARTS:
         source = ROOT / name
         if source.is_dir():
-            shutil.copytree(source, project / name, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(source, project / name, ignore=shutil.ignore_patterns("__pycache__", "node_modules", "target"))
         else:
             shutil.copy(source, project / name)
     path = project / mutant.file
@@ -187,7 +198,7 @@ def plant(mutant: Mutant, project: Path) -> None:
         raise SystemExit(message)
     path.write_text(text.replace(mutant.old, mutant.new), "utf-8")
     if mutant.file.startswith("schemas"):
-        subprocess.run([sys.executable, "codegen.py"], cwd=project, check=True)
+        subprocess.run([sys.executable, "codegen.py", "--only", "python"], cwd=project, check=True)
 
 
 def killed_by(project: Path, suite: tuple[str, ...]) -> str | None:
