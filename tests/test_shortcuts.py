@@ -146,12 +146,14 @@ def test_what_comes_between_deltas_counts(between: dict[str, Any]) -> None:
 
 
 def test_cumulative_deltas_are_found_after_others() -> None:
-    """A producer that turns cumulative in the middle of a block is seen."""
-    cumulative: list[Wire] = [{"type": "TEXT_BLOCK_DELTA", "block_id": "b", "delta": "z" * size} for size in range(1, 6)]
-    events = [*HEAD, *GROWING, *cumulative]
-    data = lines_of([{"id": f"e{i}", "created_at": "2026-01-01", "reply_id": "r", **event} for i, event in enumerate(events)])
-    assert check_and_fold(data) == step_by_step(data)
-    assert "block.cumulative-deltas" in {finding.rule for finding in check(data)}
+    """A producer that says all the text again in the middle of a block is seen; deltas that only begin with each other are none."""
+    so_far = "".join(delta["delta"] for delta in GROWING)
+    for begin, found in ((so_far, True), ("", False), ("z", False)):
+        cumulative: list[Wire] = [{"type": "TEXT_BLOCK_DELTA", "block_id": "b", "delta": begin + "z" * size} for size in range(1, 6)]
+        events = [*HEAD, *GROWING, *cumulative]
+        data = lines_of([{"id": f"e{i}", "created_at": "2026-01-01", "reply_id": "r", **event} for i, event in enumerate(events)])
+        assert check_and_fold(data) == step_by_step(data)
+        assert ("block.cumulative-deltas" in {finding.rule for finding in check(data)}) is found
 
 
 def test_what_one_role_may_another_may_not() -> None:

@@ -595,7 +595,7 @@ export const LIFECYCLE: Lifecycle = {
       }
     },
     "echo": {
-      "description": "Whether each of a block's deltas holds all the text so far, as a cumulative producer's do. Its inputs follow each delta that is applied to a text or thinking block and is not empty: `repeat` when the delta is longer than the one before it and begins with it, `differ` otherwise.",
+      "description": "Whether each of a block's deltas holds all the text so far, as a cumulative producer's do. Its inputs follow each delta that is applied to a text or thinking block and is not empty: `repeat` when the delta is longer than all the text so far and begins with it, `differ` otherwise. After a delta that repeats, all the text so far is that delta, as its producer has it.",
       "scope": "block",
       "initial": "fresh",
       "states": {

@@ -1602,7 +1602,7 @@ export const RULES: Readonly<Record<string, Readonly<Record<string, string>>>> =
   "block.cumulative-deltas": {
     "severity": "warning",
     "title": "Deltas repeat all the text so far",
-    "message": "each delta of block {key} begins with the one before it: a cumulative producer?",
+    "message": "each delta of block {key} begins with all the text so far: a cumulative producer?",
     "why": "Deltas are appended, so the text now holds everything several times. Send only what is new.",
     "since": "1.0"
   },

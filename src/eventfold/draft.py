@@ -29,7 +29,7 @@ _LOOKED_AT = 32
 class TextDraft:
     """A block (or tool call) whose text grows in one field."""
 
-    __slots__ = ("_buffer", "_write", "before", "field", "last", "text", "wire")
+    __slots__ = ("_buffer", "_write", "field", "said", "size", "text", "wire")
 
     def __init__(self, field: str, wire: Wire) -> None:
         self.field = field
@@ -38,8 +38,10 @@ class TextDraft:
         self.text: str = wire[field]
         self._buffer: StringIO | None = None
         self._write: Callable[[str], Any] | None = None
-        #: The newest delta with text, and the one before it.
-        self.last = self.before = ""
+        #: How long the text is, in characters.
+        self.size = len(self.text)
+        #: The newest delta with text, if it held all the text so far and more.
+        self.said: str | None = None
 
     @property
     def buffer(self) -> StringIO:
@@ -52,39 +54,52 @@ class TextDraft:
 
     def append(self, text: str) -> None:
         """Add text at the end."""
+        size = len(text)
+        if size > self.size or (size and self.said is not None):
+            self.said = text if self.repeats(text) else None
+        self.size += size
         write = self._write
         if write is not None:
             write(text)
-        elif len(self.text) < _SHORT:
-            self.text += text
         else:
-            self.buffer.write(text)
-        if text:
-            self.before, self.last = self.last, text
+            self._add(text)
 
     def replace(self, text: str) -> None:
         """Put text in place of all there is."""
         self.text = text
         self._buffer = self._write = None
+        self.size = len(text)
+        self.said = None
 
     def append_other(self, text: str) -> bool:
-        """Add text at the end, unless `repeats` would hold after it. Tells whether it was added."""
-        last = self.last
-        # What is longer and begins with it is greater, too: mostly that is all there is to compare.
-        if text > last and text.startswith(last):
+        """Add text at the end, unless it repeats all the text, as the one before it did not. Tells whether it was added."""
+        size = len(text)
+        if size > self.size and text.startswith(self.heard()):
             return False
+        self.size += size
         write = self._write
-        if write is None:
-            self.append(text)
-            return True
-        write(text)
-        if text:
-            self.before, self.last = last, text
+        if write is not None:
+            write(text)
+        else:
+            self._add(text)
         return True
 
-    def repeats(self) -> bool:
-        """Tell whether the newest delta is longer than the one before it and begins with it, as a cumulative producer's does."""
-        return len(self.last) > len(self.before) and self.last.startswith(self.before)
+    def _add(self, text: str) -> None:
+        """Add text whose size is counted, while there is no buffer."""
+        if self.size <= _SHORT:
+            self.text += text
+        else:
+            self.buffer.write(text)
+
+    def heard(self) -> str:
+        """Give all the text so far as its producer has it: one that says all of it in each delta has done so in the newest."""
+        if self.said is not None:
+            return self.said
+        return self.text if self._buffer is None else self._buffer.getvalue()
+
+    def repeats(self, text: str) -> bool:
+        """Tell whether a delta is longer than all the text so far and begins with it, as a cumulative producer's does."""
+        return len(text) > (self.size if self.said is None else len(self.said)) and text.startswith(self.heard())
 
     def snapshot(self) -> Wire:
         """Give the block as it stands."""
@@ -95,7 +110,8 @@ class TextDraft:
     def settle(self) -> None:
         """Hold the text in one piece. A buffer holds its pieces, many times their text; it is made again when more comes."""
         if self._buffer is not None:
-            self.replace(self._buffer.getvalue())
+            self.text = self._buffer.getvalue()
+            self._buffer = self._write = None
 
     def end(self, most: int) -> Wire:
         """Give the block with the end of its text alone, to be looked at; but for the first time, in work that does not grow with it."""

@@ -269,7 +269,7 @@ class Lifecycle(Interpreter):
             if step.repeats is None:
                 given = step.fixed or step.input_of(source)
             elif field_of(source, step.repeats):
-                given = step.verdicts[0] if instance.draft.repeats() else step.verdicts[1]
+                given = step.verdict(repeats=instance.draft.said is not None)
             else:
                 continue
             if self.step(feed, instance, step.machine, given):
@@ -303,10 +303,13 @@ class Lifecycle(Interpreter):
 
 
 def _input(plan: Plan, step: Step, event: Any, instance: Instance | None) -> str:
-    """Find the input of the step that asks the event, before anything was done."""
+    """Find the input of the step that asks the event, before anything was done; empty when the step is left out."""
     if step.repeats is None:
         return step.input_of(event)
-    return step.verdict_of(plan.tail(event), instance.draft.last if instance is not None and instance.draft is not None else "")
+    text = plan.tail(event)
+    if not text:
+        return ""
+    return step.verdict(repeats=instance is not None and instance.draft is not None and instance.draft.repeats(text))
 
 
 def _key(plan: Plan, source: Any) -> str:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .shape import Wire
 
 #: Version of the checkpoint's form.
-FORM = 3
+FORM = 4
 
 
 # --- stored messages ----------------------------------------------------------------------------
@@ -261,7 +261,7 @@ def _load_instance(instance: Instance, saved: dict[str, Any], content: list[Bloc
 
 def _dump_draft(draft: BlockDraft) -> dict[str, Any]:
     if isinstance(draft, TextDraft):
-        return {"grows": draft.field, "deltas": [draft.before, draft.last], "wire": draft.snapshot()}
+        return {"grows": draft.field, "said": draft.said, "wire": draft.snapshot()}
     if isinstance(draft, DataDraft):
         data = None if draft.data is None else binascii.b2a_base64(draft.data, newline=False).decode("ascii")
         return {"source": copy_json(draft.source), "data": data, "wire": copy_json(draft.wire)}
@@ -274,7 +274,7 @@ def _load_draft(saved: dict[str, Any]) -> Any:
     wire = copy_json(saved["wire"])
     if "grows" in saved:
         text = TextDraft(saved["grows"], wire)
-        text.before, text.last = saved["deltas"]
+        text.said = saved["said"]
         return text
     if "source" in saved:
         source = copy_json(saved["source"])

@@ -201,11 +201,9 @@ class Step:
         """Give the cells that a step with a fixed input may walk."""
         return [state.cells[self.fixed or ""] for state in self.machine.states.values()]
 
-    def verdict_of(self, text: str, last: str) -> str:
-        """Find the input by the text of a delta and the one before it; empty when the step is left out."""
-        if not text:
-            return ""
-        return self.verdicts[0] if text > last and text.startswith(last) else self.verdicts[1]
+    def verdict(self, *, repeats: bool) -> str:
+        """Give the input of a delta that repeats all the text so far, or does not."""
+        return self.verdicts[0] if repeats else self.verdicts[1]
 
     def input_of(self, source: Any) -> str:
         """Find the input by the fields of an event or of an item of its list."""

@@ -711,7 +711,7 @@ RULES: dict[str, dict[str, str]] = {'wire.not-utf8': {'severity': 'error',
                          'since': '1.0'},
  'block.cumulative-deltas': {'severity': 'warning',
                              'title': 'Deltas repeat all the text so far',
-                             'message': 'each delta of block {key} begins with the one before it: a cumulative '
+                             'message': 'each delta of block {key} begins with all the text so far: a cumulative '
                                         'producer?',
                              'why': 'Deltas are appended, so the text now holds everything several times. Send only '
                                     'what is new.',
@@ -1176,8 +1176,9 @@ LIFECYCLE: dict[str, Any] = {'$schema': 'meta/lifecycle.json',
                                                      'unknown': {'next': 'closed'}}}},
               'echo': {'description': "Whether each of a block's deltas holds all the text so far, as a cumulative "
                                       "producer's do. Its inputs follow each delta that is applied to a text or "
-                                      'thinking block and is not empty: `repeat` when the delta is longer than the one '
-                                      'before it and begins with it, `differ` otherwise.',
+                                      'thinking block and is not empty: `repeat` when the delta is longer than all the '
+                                      'text so far and begins with it, `differ` otherwise. After a delta that repeats, '
+                                      'all the text so far is that delta, as its producer has it.',
                        'scope': 'block',
                        'initial': 'fresh',
                        'states': {'fresh': 'No delta with text yet.',

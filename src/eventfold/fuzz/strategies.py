@@ -237,11 +237,11 @@ class Writer:
         for step in plan.steps:
             if step.repeats is None:
                 continue
-            # As a cumulative producer does: the delta before, and more. Who has begun with it goes on with it.
+            # As a cumulative producer does: all the text so far, and more. Who has begun with it goes on with it.
             self.cumulative = self.draw(st.integers(0, 3)) <= 2 * self.cumulative
             if self.cumulative:
                 instance = self.walker.reply.instances.get(plan.kind or "", {}).get(move.key)
-                bound[step.repeats] = (instance.draft.last if instance is not None else "") + self.draw(texts)
+                bound[step.repeats] = (instance.draft.heard() if instance is not None else "") + self.draw(texts)
         step, given = move.inputs()[0]
         for guard in self.walker.reply.states[step.machine.slot].cells[given].guards:
             fields = {wanted for condition, wanted in guard.when if condition == "present"}

@@ -9,9 +9,8 @@ import type { JsonObject } from "./json.js";
 
 /** A block whose text grows in one field. */
 export class TextDraft {
-  /** The newest delta with text, and the one before it. */
-  #last = "";
-  #before = "";
+  /** The newest delta with text, if it held all the text so far and more. */
+  #said: string | undefined;
   #text: string;
 
   constructor(
@@ -22,19 +21,20 @@ export class TextDraft {
   }
 
   append(text: string): void {
-    this.#text += text;
     if (text !== "") {
-      [this.#before, this.#last] = [this.#last, text];
+      const heard = this.#said ?? this.#text;
+      this.#said = text.length > heard.length && text.startsWith(heard) ? text : undefined;
     }
+    this.#text += text;
   }
 
   replace(text: string): void {
     this.#text = text;
   }
 
-  /** Tell whether the newest delta is longer than the one before it and begins with it. */
+  /** Tell whether the newest delta held all the text so far, as its producer has it, and more. */
   repeats(): boolean {
-    return this.#last.length > this.#before.length && this.#last.startsWith(this.#before);
+    return this.#said !== undefined;
   }
 
   snapshot(): JsonObject {
