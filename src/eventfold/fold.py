@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 #: The walks that were made with these effects.
-_SHORTCUTS = Shortcuts(APPENDERS)
+SHORTCUTS = Shortcuts(APPENDERS)
 
 
 class UnknownReply(LookupError):
@@ -64,7 +64,7 @@ class Folder:
         keep_messages: bool = True,
         report: Callable[[Breach], None] = _silent,
     ) -> None:
-        self.lifecycle = Lifecycle(EFFECTS, report, shortcuts=_SHORTCUTS, keep_ended=keep_ended, max_open=max_open, give_up=self._let_go)
+        self.lifecycle = Lifecycle(EFFECTS, report, shortcuts=SHORTCUTS, keep_ended=keep_ended, max_open=max_open, give_up=self._let_go)
         #: Whether messages are kept of replies that are no longer held; whoever only checks needs none.
         self.keep_messages = keep_messages
         #: Index of the next event.

@@ -124,6 +124,8 @@ class Interpreter:
         if following is state or following is None:
             return
         holder.put(slot, following)
+        if self._trace is not None:
+            self._trace.move(slot, following, of_reply=holder is reply)
         if holder is reply:
             reply.situation = None
         else:

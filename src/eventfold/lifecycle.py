@@ -227,7 +227,7 @@ class Lifecycle(Interpreter):
         situation = shortcuts.situation(reply)
         node[variant] = None
         if trace.fit and applied and instance is not None and situation is not None and reply.role == node.situation.role:
-            node[variant] = Walk(trace, reply, instance, node.situation, situation, self.index)
+            node[variant] = Walk(trace, reply, instance, node.situation, situation)
         return applied
 
     def _follow(self, walk: Walk, reply: Reply) -> None:

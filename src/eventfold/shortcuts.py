@@ -29,22 +29,18 @@ class Walk:
 
     __slots__ = ("after", "effects", "moved", "parked", "parks", "reply_moved", "situation", "turns")
 
-    def __init__(self, trace: Trace, reply: Reply, instance: Instance, before: Situation, after: Situation, index: int) -> None:
+    def __init__(self, trace: Trace, reply: Reply, instance: Instance, before: Situation, after: Situation) -> None:
         self.effects = tuple(trace.effects)
         self.situation = after
         self.after = after.node(instance.states)
         #: Slots of the machines that were moved, of the instance and of its reply.
-        self.moved = () if instance is reply else _moved(instance, index)
-        self.reply_moved = _moved(reply, index)
+        self.moved = tuple(trace.moved)
+        self.reply_moved = tuple(trace.reply_moved)
         #: How many more calls park the reply, and whether it is this event that did it.
         self.parked = reply.parked - trace.parked
-        self.parks = reply.parked_at == index
+        self.parks = trace.parks
         #: Whether anything of that concerns the reply.
         self.turns = after is not before or self.parked != 0 or self.parks
-
-
-def _moved(instance: Instance, index: int) -> tuple[int, ...]:
-    return tuple(slot for slot, since in enumerate(instance.since) if since == index)
 
 
 class Node(dict["Plan | tuple[Plan, str]", "Walk | None"]):
@@ -80,7 +76,7 @@ class Situation:
 class Trace:
     """What is noted of a walk while the interpreter makes it."""
 
-    __slots__ = ("effects", "fit", "parked")
+    __slots__ = ("effects", "fit", "moved", "parked", "parks", "reply_moved")
 
     def __init__(self, reply: Reply) -> None:
         self.effects: list[Callable[[Reply, Instance, Any, Any], Flaw | None]] = []
@@ -88,6 +84,15 @@ class Trace:
         self.fit = True
         #: How many calls parked the reply before.
         self.parked = reply.parked
+        #: Slots of the machines that moved, of the instance and of its reply; and whether one of them parks the reply now.
+        self.moved: list[int] = []
+        self.reply_moved: list[int] = []
+        self.parks = False
+
+    def move(self, slot: int, following: State, *, of_reply: bool) -> None:
+        """Note that a machine moved."""
+        (self.reply_moved if of_reply else self.moved).append(slot)
+        self.parks = self.parks or following.parks
 
     def note(self, cell: Outcome, outcome: Outcome, effects: Mapping[str, Any]) -> None:
         """Note a step: the cell, and what came of it."""

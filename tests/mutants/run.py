@@ -106,7 +106,7 @@ MUTANTS: dict[str, Mutant] = {
     ),
     "redelivery not recognised": Mutant(LIFECYCLE, "first = seen.setdefault(event_id, mark)", "first = seen[event_id] = mark"),
     "redelivery forgotten after the end": Mutant(INSTANCES, "self.packed = _pack(self.applied)", "self.packed = _pack({})"),
-    "text lost at the end": Mutant(DRAFT, "self.replace(self._buffer.getvalue())", "self.replace(self.text)"),
+    "text lost at the end": Mutant(DRAFT, "            self.text = self._buffer.getvalue()\n", ""),
     "a lane outlives what ends it": Mutant(INTERPRETER, "        feed.reply.lane = None\n", ""),
     "a lane outlives a walk": Mutant(LIFECYCLE, "        reply.lane = None\n", ""),
     "a lane takes redeliveries": Mutant(
