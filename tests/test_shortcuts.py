@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import Wire, lines_of
 
-from eventfold import Folder, check, check_and_fold, read_event
+from eventfold import Checker, Folder, check, check_and_fold, read_event
 from eventfold.effects import APPENDERS
 from eventfold.fuzz.coverage import Coverage, check_and_note
 from eventfold.fuzz.strategies import streams
@@ -193,12 +193,13 @@ def test_a_reply_that_waits_no_more_is_known_to() -> None:
 
 
 def test_a_walk_of_a_restored_reply_is_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where a folder goes on from a checkpoint it counts anew, so that indices of before come again. What moved is not told by them."""
+    """A checker of a restored folder counts anew, so that indices of before come again. What moved is not told by them."""
     monkeypatch.setattr(import_module("eventfold.fold"), "SHORTCUTS", Shortcuts(APPENDERS))
     events: list[Wire] = [
         HEAD[0],
         {"type": "MODEL_CALL_START", "model_name": "m"},
         HEAD[1],
+        GROWING[0],
         {"type": "TEXT_BLOCK_END", "block_id": "b"},
         {"type": "REPLY_END", "session_id": "s"},
     ]
@@ -206,9 +207,9 @@ def test_a_walk_of_a_restored_reply_is_no_other(monkeypatch: pytest.MonkeyPatch)
     first = Folder()
     for event in stream[:2]:
         first.feed(read_event(event))
-    second = Folder.restore(first.checkpoint())
+    second = Checker(folder=Folder.restore(first.checkpoint()))
     for event in ({"type": "CUSTOM", "id": "c", "created_at": "2026-01-01", "name": "n", "value": {}}, stream[2]):
-        second.feed(read_event(event))
+        second.feed_event(read_event(event))
     assert [(finding.rule, finding.related) for finding in check(lines_of(stream))] == [("model-call.open-at-end", 1)]
 
 
