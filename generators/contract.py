@@ -21,6 +21,8 @@ ROOT = Path(__file__).resolve().parent.parent
 SCHEMAS = ROOT / "schemas"
 #: Folders of schemas/ that hold the contract's types; the others describe or show them.
 TYPES = ("parts", "blocks", "messages", "events")
+#: The draft that all of them are written in.
+DRAFT = Draft202012Validator.META_SCHEMA["$id"]
 Schema = dict[str, Any]
 
 
@@ -59,6 +61,7 @@ def load() -> dict[str, Schema]:
         for path in sorted((SCHEMAS / folder).rglob("*.json")):
             document = read(path)
             check_schema(document, path)
+            need(document.get("$schema") == DRAFT, f"{path.relative_to(ROOT)}: $schema must be {DRAFT}")
             if "$id" not in document:
                 message = f"{path.relative_to(ROOT)} has no $id"
                 raise SchemaError(message)
@@ -89,11 +92,15 @@ def bundle(documents: dict[str, Schema], version: str) -> Schema:
             definitions[definition["title"]] = localize(definition, uri, documents)
     base_uri = next(iter(documents)).split("/parts/")[0]
     return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$schema": DRAFT,
         "$id": f"{base_uri}/eventfold.schema.json",
         "title": "eventfold",
         "description": "The contract between an agent's event stream and its message, in one document.",
         "version": version,
+        # What a file says of all that is in it.
+        "files": {
+            uri.removeprefix(f"{base_uri}/"): document["description"] for uri, document in documents.items() if "title" not in document
+        },
         "$defs": definitions,
     }
 

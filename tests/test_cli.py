@@ -494,6 +494,22 @@ def test_an_output_that_is_full_is_one_line() -> None:
             program("check", "-f", form, RECORDING, stdout=full).assert_could_not("cannot be written", "No space left")
 
 
+@pytest.mark.parametrize("arguments", [("--help",), ("check", "--help")])
+def test_help_that_cannot_be_written_is_one_line(arguments: tuple[str, ...]) -> None:
+    """Help ends as all else does when it cannot be written, or nobody reads it; a mistake that nobody hears is one all the same."""
+    with Path("/dev/full").open("wb") as full:
+        program(*arguments, stdout=full).assert_could_not("cannot be written", "No space left")
+    command = [sys.executable, "-m", "eventfold.cli"]
+    with subprocess.Popen([*command, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdout.close()
+        assert running.stderr.read().decode() == "eventfold: the reader of the output has gone\n"
+        assert running.wait() == 141
+    with Path("/dev/full").open("wb") as full:
+        assert subprocess.run([*command, "bogus"], stderr=full, check=False).returncode == 2
+
+
 @pytest.mark.parametrize("arguments", [("check",), ("check", "-f", "json"), ("fold",), ("fold", "-f", "json")])
 def test_a_reader_that_goes_away_is_one_line(write: Callable[..., Path], arguments: tuple[str, ...]) -> None:
     """When nobody reads a big output any more, the command stops with one line and no traceback."""

@@ -95,6 +95,20 @@ def test_one_changed_character_makes_it_stale(project: Path) -> None:
     assert files_of(project) == before
 
 
+@pytest.mark.parametrize(
+    ("file", "old", "new", "code"),
+    [
+        ("events/text_block.json", "A text block is opened, grows and is closed.", "A text block is opened, grows and is closed!", 1),
+        ("parts/primitives.json", "The named primitives", "The named primitivez", 1),
+        ("parts/usage.json", "2020-12", "2020-11", 2),
+    ],
+)
+def test_what_a_file_says_of_itself_counts(project: Path, file: str, old: str, new: str, code: int) -> None:
+    """A changed description of a file makes what is generated stale; another draft is refused."""
+    edit(project / "schemas" / file, old, new)
+    assert codegen(project, "--only", "python", "--check").returncode == code
+
+
 def test_a_stray_file_and_a_missing_one_are_stale(project: Path) -> None:
     """generated/ holds what is generated, and nothing else."""
     package = project / "generated/python/eventfold_models"

@@ -318,6 +318,34 @@ def test_a_redelivery_may_be_written_differently(first: Wire, again: tuple[str, 
     assert messages == check_and_fold(lines_of(events[:-1])).messages
 
 
+@pytest.mark.parametrize(
+    ("text", "good"),
+    [
+        ("2026-01-01", True),
+        ("2026-01", True),
+        ("2026-366", False),
+        ("2024-366", True),
+        ("2026-12-31T23:59:60Z", True),
+        ("2026-12-31T24:00:00+0100", True),
+        ("2026-12-31T24:00", True),
+        ("2026-12-31T24:00:01", False),
+        ("2026-12-31T12:00:00,5+01", True),
+        ("2026-02-30", False),
+        ("2026-13", False),
+        ("2026-99-99T99:99:99Z", False),
+        ("2026-01-01T25:00:00Z", False),
+        ("2026-01-01T12:60:00Z", False),
+        ("2026-01-01T12:00:61Z", False),
+        ("yesterday", False),
+        ("", False),
+    ],
+)
+def test_a_timestamp_is_one_of_iso_8601_that_there_is(text: str, good: bool) -> None:  # noqa: FBT001  a parameter of the test
+    """What datetime does not read may be ISO 8601 all the same; a day or a time that there is not is none."""
+    start = {"type": "REPLY_START", "id": "e", "created_at": text, "reply_id": "r", "session_id": "s", "name": "n"}
+    assert ("event.not-timestamp" not in {finding.rule for finding in check(json.dumps(start).encode())}) is good
+
+
 def test_models_are_checked_like_bytes() -> None:
     """A model with a bad timestamp is a finding, not an exception."""
     event = EVENT.validate_python({**stream("r1")[0], "created_at": "bad"})

@@ -7,6 +7,23 @@ export const SCHEMA: Readonly<Record<string, unknown>> = {
   "title": "eventfold",
   "description": "The contract between an agent's event stream and its message, in one document.",
   "version": "1.0",
+  "files": {
+    "parts/event.json": "What events have in common.",
+    "parts/primitives.json": "The named primitives that everything else is built of.",
+    "parts/source.json": "Where the bytes of a data block are.",
+    "parts/states.json": "The closed vocabularies (states and roles) and the open ones (reasons).",
+    "events/confirmation.json": "A user is asked about tool calls, and answers.",
+    "events/data_block.json": "A data block is opened, grows and is closed.",
+    "events/external_execution.json": "Something outside executes tool calls.",
+    "events/hint_block.json": "A hint comes whole, in one event.",
+    "events/model_call.json": "A model is called. Calls are counted, they do not enclose blocks.",
+    "events/notice.json": "Signals beside a reply, which never touch a message.",
+    "events/reply.json": "A reply begins and ends.",
+    "events/text_block.json": "A text block is opened, grows and is closed.",
+    "events/thinking_block.json": "A thinking block is opened, grows and is closed.",
+    "events/tool_call.json": "The arguments of a tool call are written.",
+    "events/tool_result.json": "The result of a tool call is written."
+  },
   "$defs": {
     "ConfirmResult": {
       "title": "ConfirmResult",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -117,12 +118,23 @@ def _ended() -> int:
         raise CannotRun(message)
     try:
         code: Any = app(standalone_mode=False)
+    except OSError as error:
+        # Of what is read, commands have said it themselves: this is typer, writing help.
+        with Writing():
+            raise error from None
+    except SystemExit as end:
+        # Typer's way of ending quietly when nobody reads its help.
+        with Writing():
+            if isinstance(end.__context__, BrokenPipeError):
+                raise end.__context__ from None
+        raise
     except Exception as error:
-        # A mistake on the command line: typer says which.
+        # A mistake on the command line: typer says which, if anybody can hear it.
         show = getattr(error, "show", None)
         if show is None:
             raise
-        show()
+        with suppress(OSError):
+            show()
         return 2
     with Writing():
         sys.stdout.flush()

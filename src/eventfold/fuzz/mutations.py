@@ -286,6 +286,7 @@ def _message_with(rule: str, **fields: Any) -> Callable[[], SearchStrategy[Broke
     return lambda: _stored(rule, **fields)
 
 
+_CUSTOM = _type_of("CustomEvent").encode()
 _DEEP = b'"name": "n", "metadata": ' + b'{"k":' * 100 + b"1" + b"}" * 100
 
 #: Mutations of content and bytes, by rule.
@@ -297,8 +298,8 @@ _CONTENT: dict[str, Callable[[], SearchStrategy[Broken]]] = {
     "wire.unterminated": _server_sent(b"", b"\n"),
     "wire.done-marker": _server_sent(b"data: [DONE]\n\n", b""),
     "event.not-object": _bytewise("event.not-object", lambda _draw, _line: b"[1]\n5\n"),
-    "event.no-type": _bytewise("event.no-type", _edit(b'"type": "CUSTOM", ', b"")),
-    "event.unknown-type": _bytewise("event.unknown-type", _edit(b'"type": "CUSTOM"', b'"type": "CUSTOMARY"')),
+    "event.no-type": _bytewise("event.no-type", _edit(b'"type": "%b", ' % _CUSTOM, b"")),
+    "event.unknown-type": _bytewise("event.unknown-type", _edit(b'"type": "%b"' % _CUSTOM, b'"type": "%bARY"' % _CUSTOM)),
     "event.unknown-field": _bytewise("event.unknown-field", _edit(b'"name": "n"', b'"name": "n", "surname": 1')),
     "event.lone-surrogate": _bytewise("event.lone-surrogate", _insert(rb"\ud83d")),
     "event.too-deep": _bytewise("event.too-deep", _edit(b'"name": "n"', _DEEP)),
