@@ -465,3 +465,38 @@ def test_a_stream_without_an_end_is_held_in_part() -> None:
         (each.rule, each.index) for each in whole.findings
     ]
     assert findings
+
+
+def test_an_id_that_was_used_again_is_redelivered_like_any_other() -> None:
+    """Each content of an id counts once, whichever comes again, and after a checkpoint too."""
+    start = {"type": "REPLY_START", "id": "e0", "created_at": "2026-01-01", "reply_id": "r", "session_id": "s", "name": "n"}
+    block = {"type": "TEXT_BLOCK_START", "id": "e1", "created_at": "2026-01-01", "reply_id": "r", "block_id": "b"}
+    first, second = ({**block, "type": "TEXT_BLOCK_DELTA", "id": "e2", "delta": delta} for delta in "AB")
+    for again in ([first], [second], [first, second, first], [second, second, first]):
+        folder = Folder()
+        for event in (start, block, first, second):
+            folder.feed(read_event(event))
+        for restored in (Folder.restore(json.loads(json.dumps(folder.checkpoint()))), folder):
+            for event in again:
+                restored.feed(read_event(event))
+            assert restored.snapshots()[0]["content"][0]["text"] == "AB"
+        rules = [finding.rule for finding in check(lines_of([start, block, first, second, *again]))]
+        assert sorted(set(rules)) == ["event.id-reused", "event.redelivered", "reply.missing-end"]
+
+
+def test_a_snapshot_is_the_callers() -> None:
+    """Whatever is changed in a snapshot, the next one does not show it."""
+    folder = Folder()
+    for event in events_of(RECORDINGS[0].with_name("one_tool.events.jsonl")):
+        folder.feed(read_event(event))
+    [snapshot] = folder.snapshots()
+    before = copy.deepcopy(snapshot)
+
+    def spoil(value: Any) -> None:
+        for item in list(value.values()) if is_object(value) else value:
+            if is_object(item) or is_array(item):
+                spoil(item)
+        value.clear()
+
+    spoil(snapshot)
+    assert folder.snapshots() == [before]

@@ -101,6 +101,14 @@ MUTANTS: dict[str, Mutant] = {
         "        known = next((held for held in reply.instances.values() if key in held), None)\n",
     ),
     "redelivery by bare id": Mutant(LIFECYCLE, "same = digest == first or (event_id, digest) in reply.reused", "same = True"),
+    "an id used again comes again": Mutant(
+        LIFECYCLE, "same = digest == first or (event_id, digest) in reply.reused", "same = digest == first"
+    ),
+    "the newest content of an id forgotten": Mutant(LIFECYCLE, "        elif first is not mark:\n            seen[event_id] = mark\n", ""),
+    "checkpoint forgets ids used again": Mutant(
+        RESUME, 'reply.reused = {(key, int(digest, 16)) for key, digest in saved["reused"]}', "reply.reused = set()"
+    ),
+    "aliased usage": Mutant(DRAFT, 'wire["usage"] = dict(self.usage)', 'wire["usage"] = self.usage'),
     "redelivery looks at created_at": Mutant(
         "src/eventfold/table.py", '_IDENTITY = ("type", "id", "reply_id", "created_at")', '_IDENTITY = ("type", "id", "reply_id")'
     ),
