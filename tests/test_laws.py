@@ -13,6 +13,7 @@ import json
 import time
 from base64 import b64decode, b64encode
 from collections import Counter
+from itertools import product
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -324,6 +325,35 @@ _NOT_STREAMED: Wire = {
 @given(messages(), cuts())
 def test_law_6_what_unfolding_loses_is_listed(message: Wire, pieces: list[int]) -> None:
     """Any message comes back equal outside the losses, and nothing is listed in vain."""
+    _comes_back(message, pieces)
+
+
+#: Blocks of one id, as calls and results pair by it.
+_OF_ONE_ID: list[Wire] = [
+    *(
+        {"type": "tool_call", "id": "c", "name": "n", "input": "{}", "state": state}
+        for state in ("pending", "asking", "allowed", "submitted", "finished")
+    ),
+    {"type": "tool_result", "id": "c", "name": "n", "output": "o", "state": "success"},
+    {"type": "tool_result", "id": "c", "name": "n", "output": [{"type": "text", "id": "c/0", "text": "a"}], "state": "error"},
+    {"type": "tool_result", "id": "c", "name": "n", "output": [{"type": "text", "id": "c/0", "text": "a"}], "state": "running"},
+    {"type": "tool_result", "id": "c", "name": "n", "output": [{"type": "text", "id": "c/0", "text": "a"}], "x_of": "outside"},
+    {"type": "tool_result", "id": "c", "name": "n", "output": "o", "x_provisional": True},
+]
+
+
+@pytest.mark.parametrize("end", [{}, {"finished_at": "2026-01-02", "finished_reason": "completed"}], ids=["open", "completed"])
+@pytest.mark.parametrize("length", [1, 2, 3])
+def test_law_6_however_calls_and_results_of_one_id_stand(length: int, end: Wire) -> None:
+    """Every order of calls and results that share an id: both halves of the law hold."""
+    for content in product(_OF_ONE_ID, repeat=length):
+        message: Wire = {"id": "m", "name": "n", "role": "assistant", "created_at": "2026-01-01", "content": list(content), **end}
+        findings = check_and_fold(unfold(message).events).findings
+        assert {finding.rule for finding in failures(findings)} <= set(SAID_BY_THE_MESSAGE)
+        _comes_back(message, [])
+
+
+def _comes_back(message: Wire, pieces: list[int]) -> None:
     before = json.dumps(message)
     events, losses = unfold(message, pieces)
     assert json.dumps(message) == before

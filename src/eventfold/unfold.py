@@ -228,10 +228,12 @@ class _Writer:
         """Ask about a call, or hand it out, and answer, as its state and its result need it."""
         state = block.get("state", DEFAULTS[BLOCKS["tool_call"]]["state"])
         ended = result is not None and result.get("state", _RUNNING) != _RUNNING
-        if ended and state != "finished":
-            self.lose(f"{pointer}/state", "a call with a result in a terminal state is finished")
         # A call is finished by its result, by one that came from outside and is streamed again, or by a denial.
         again = result is not None and _refilled(result) and streamable(result)
+        if ended and state != "finished":
+            self.lose(f"{pointer}/state", "a call with a result in a terminal state is finished")
+        elif again and state != "finished":
+            self.lose(f"{pointer}/state", "a call whose result came from outside is finished, though it is streamed again")
         denied = state == "finished" and not ended and not again
         carried = {name: copy_json(block[name]) for name in ("type", "id", "name", "input", "suggested_rules") if name in block}
         if state == "submitted":
@@ -244,15 +246,12 @@ class _Writer:
                 self.add(structs.UserConfirmResultEvent, confirm_results=[{"confirmed": not denied, "tool_call": carried}])
 
     def result_of(self, place: int) -> Wire | None:
-        """Give the result of the call at a place: the next of its id, before another call of that id."""
-        call = self.message["content"][place]
-        for block in self.message["content"][place + 1 :]:
-            if block.get("id") == call["id"]:
-                if block["type"] == "tool_call":
-                    return None
-                if block["type"] == "tool_result":
-                    return block
-        return None
+        """Give the result of the call at a place: the next of its id that is written. Another call before it is not."""
+        key = self.message["content"][place]["id"]
+        if ("tool_result", key) in self.open:
+            return None
+        following = self.message["content"][place + 1 :]
+        return next((block for block in following if block["type"] == "tool_result" and block.get("id") == key), None)
 
     def write_result(self, pointer: str, _place: int, block: Wire) -> None:
         """Write a tool result: by deltas where they carry it, else whole."""
