@@ -295,7 +295,6 @@ def test_usage_stops_at_the_largest_count() -> None:
 
 REWRITTEN: list[tuple[Wire, tuple[str, int | None, str, Any]]] = [
     ({"type": "HINT_BLOCK", "block_id": "h", "hint": [{"type": "text", "id": "q", "text": "z"}]}, ("hint", 0, "created_at", None)),
-    ({"type": "HINT_BLOCK", "block_id": "h", "hint": [{"type": "text", "id": "q", "text": "z"}]}, ("hint", 0, "x_seq", 2)),
     ({"type": "HINT_BLOCK", "block_id": "h", "hint": "z", "metadata": {"a": 1}}, ("metadata", None, "a", 1.0)),
     (ASK, ("tool_calls", 0, "suggested_rules", [])),
     (ASK, ("tool_calls", 0, "state", "pending")),
@@ -500,3 +499,20 @@ def test_a_snapshot_is_the_callers() -> None:
 
     spoil(snapshot)
     assert folder.snapshots() == [before]
+
+
+def test_unknown_fields_inside_of_what_is_carried_tell_contents_apart() -> None:
+    """They go into the message; those of the event itself are the transport's."""
+    start = {"type": "REPLY_START", "id": "e0", "created_at": "2026-01-01", "reply_id": "r", "session_id": "s", "name": "n"}
+    hint = {**start, "type": "HINT_BLOCK", "id": "e1", "block_id": "h"}
+
+    def hinted(**fields: Any) -> Wire:
+        return {**hint, "hint": [{"type": "text", "id": "t", "text": "x", **fields}]}
+
+    def second(first: Wire, event: Wire) -> set[str]:
+        rules = {finding.rule for finding in check(lines_of([start, first, event]))}
+        return rules & {"event.redelivered", "event.id-reused"}
+
+    assert second(hinted(cache={"t": 1}), hinted(cache={"t": 1.0})) == {"event.redelivered"}
+    assert second({**hinted(), "trace": 1}, {**hinted(), "trace": 2}) == {"event.redelivered"}
+    assert second(hinted(), hinted(cache={"t": 1})) == {"event.id-reused"}

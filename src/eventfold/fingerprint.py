@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import xxhash
-from eventfold_models.tables import CHILDREN, DEFAULTS, FIELDS
+from eventfold_models.tables import CHILDREN, DEFAULTS
 
 from .jsonvalue import is_array, is_object
 from .shape import class_of, wire_of
@@ -27,7 +27,8 @@ def fingerprint(plan: Plan, event: Any) -> int:
     """
     Digest an event's content, the same in every process.
 
-    What is absent, null or empty counts as absent, a default as given, 1.0 as 1; fields that no schema names do not count.
+    What is absent, null or empty counts as absent, a default as given, 1.0 as 1. Fields of an event that no schema names do not
+    count, since transports add their own; those inside of what it carries do, since they go into the message.
     """
     if plan.plain and not event.metadata and not event.source_path and (plan.spare is None or not any(plan.spare(event))):
         # Nothing to even out, as for most events. The events of one block differ in their text alone.
@@ -62,7 +63,7 @@ def _content_of(value: Any, name: str) -> Any:
         return value or None
     name = class_of(value, name)
     children = CHILDREN.get(name, {})
-    given = {**DEFAULTS.get(name, {}), **{key: item for key, item in value.items() if item is not None and key in FIELDS.get(name, ())}}
+    given = {**DEFAULTS.get(name, {}), **{key: item for key, item in value.items() if item is not None}}
     content = {key: _content_of(item, children[key]) if key in children else _number_of(item) for key, item in given.items()}
     return {key: item for key, item in content.items() if item is not None and item not in ("", [], {})}
 

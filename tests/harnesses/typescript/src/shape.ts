@@ -43,11 +43,13 @@ export function carried(value: unknown, name: string): unknown {
 
 /** Digest what counts of an event when a redelivery is told from an id that was used again. */
 export function contentOf(event: AgentEvent): string {
-  const fields = Object.entries(event).flatMap(([key, item]) => (IDENTITY.includes(key) ? [] : [[key, item] as const]));
+  // Fields that no schema names may be the transport's. Those inside of what the event carries go into the message.
+  const named = FIELDS[EVENTS[event.type]] ?? [];
+  const fields = Object.entries(event).filter(([key]) => named.includes(key) && !IDENTITY.includes(key));
   return createHash("sha256").update(canonical(counted(Object.fromEntries(fields), EVENTS[event.type]))).digest("base64");
 }
 
-/** Give what counts of a value: fields that the schema names, defaults filled in, nothing that is empty. */
+/** Give what counts of a value: defaults filled in, nothing that is empty. */
 function counted(value: unknown, name: string): unknown {
   if (Array.isArray(value)) {
     return value.map((item) => counted(item, name));
@@ -56,7 +58,8 @@ function counted(value: unknown, name: string): unknown {
     return value;
   }
   const own = classOf(value, name);
-  const whole: JsonObject = Object.fromEntries((FIELDS[own] ?? []).map((key) => [key, value[key] ?? DEFAULTS[own]?.[key]]));
+  const given = Object.entries(value).filter(([, item]) => item !== null);
+  const whole: JsonObject = { ...DEFAULTS[own], ...Object.fromEntries(given) };
   const entries = Object.entries(mapped(whole, own, counted));
   return Object.fromEntries(entries.flatMap(([key, item]) => (isEmpty(item) ? [] : [[key, item] as const])));
 }
