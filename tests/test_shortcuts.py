@@ -208,7 +208,8 @@ def test_a_walk_of_a_restored_reply_is_no_other(monkeypatch: pytest.MonkeyPatch)
     for event in stream[:2]:
         first.feed(read_event(event))
     second = Checker(folder=Folder.restore(first.checkpoint()))
-    for event in ({"type": "CUSTOM", "id": "c", "created_at": "2026-01-01", "name": "n", "value": {}}, stream[2]):
+    custom: Wire = {"type": "CUSTOM", "id": "c", "created_at": "2026-01-01", "name": "n", "value": {}}
+    for event in (custom, stream[2]):
         second.feed_event(read_event(event))
     assert [(finding.rule, finding.related) for finding in check(lines_of(stream))] == [("model-call.open-at-end", 1)]
 
