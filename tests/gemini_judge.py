@@ -58,6 +58,11 @@ def written(model: Any) -> Wire:
     return _plain(model.model_dump(mode="json", by_alias=True, exclude_none=True))
 
 
+def dumped(chunk: Wire) -> Wire:
+    """Give a chunk as the SDK dumps its own object of it: with the names of Python."""
+    return types.GenerateContentResponse.model_validate(chunk).model_dump(mode="json", exclude_none=True)
+
+
 def _plain(value: Any, key: str = "") -> Any:
     if isinstance(value, dict):
         return {name: _plain(item, str(name)) for name, item in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  JSON

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from pieces import SHARED, anything, arguments_of, bare, broken, cut, objects, read, read_bytes, recordings, units, words
 from vector_laws import differences, expected, heard, vectors_of
 
+from eventfold.dialects import recognise
 from eventfold.dialects.anthropic import DIALECT
 from eventfold.dialects.anthropic.request import LOSSES, write_messages
 from eventfold.dialects.anthropic.stream import DEEPEST
@@ -266,6 +267,40 @@ def test_what_one_answer_breaks_off_the_next_begins() -> None:
     )
     assert [(message["id"], message["finished_reason"]) for message in found.messages] == [("m", "error"), ("n", "completed")]
     assert found.messages[0]["error"]["type"] == "connection"
+
+
+CALL_CUT = ("max_tokens", "model_context_window_exceeded", "refusal")
+CALLED: dict[str, tuple[list[Wire], list[str], list[str]]] = {
+    "the text was cut, and the block has stopped": ([begin(0, "tool_use"), args(0, '{"a": '), stop(0)], ["t0"], ["t0"]),
+    "nothing was written, and the block has stopped": ([begin(0, "tool_use"), args(0, ""), stop(0)], ["t0"], ["t0"]),
+    "nothing was written, and the block is open": ([begin(0, "tool_use")], ["t0"], ["t0"]),
+    "the text is whole": ([begin(0, "tool_use"), args(0, '{"a": 1}'), stop(0)], [], []),
+    "a call without arguments, and more was written": ([begin(0, "tool_use"), stop(0), begin(1, "text"), text(1, "a"), stop(1)], [], []),
+    "the second of two": ([begin(0, "tool_use"), stop(0), begin(1, "tool_use"), args(1, "{"), stop(1)], ["t1"], ["t1"]),
+    "a call of Anthropic's": ([begin(0, "server_tool_use"), args(0, '{"q'), stop(0)], ["s0"], ["s0"]),
+    "a whole call of Anthropic's": ([begin(0, "server_tool_use"), args(0, "{}"), stop(0)], ["s0"], []),
+}
+
+
+@pytest.mark.parametrize("why", CALL_CUT)
+@pytest.mark.parametrize("name", CALLED)
+def test_a_call_that_was_cut_is_not_to_be_run(name: str, why: str) -> None:
+    """Its block may have stopped all the same; a call that is whole goes to the client."""
+    events, interrupted, cut_ = CALLED[name]
+    found = read(DIALECT, [start(), *events, reason(why), END])
+    [message] = found.messages
+    results = {block["id"]: block["state"] for block in message["content"] if block["type"] == "tool_result"}
+    assert results == dict.fromkeys(interrupted, "interrupted")
+    assert found.rules.count("anthropic.call-cut") == len(cut_)
+
+
+@pytest.mark.parametrize("written", ["", "{"])
+def test_a_call_that_nothing_cut_goes_to_the_client(written: str) -> None:
+    """Without arguments it is whole, and what is broken was not cut, when the message ends by itself."""
+    found = read(DIALECT, [start(), begin(0, "tool_use"), args(0, written), stop(0), reason("tool_use"), END])
+    [[block]] = [message["content"] for message in found.messages]
+    assert (block["type"], block["state"]) == ("tool_call", "submitted")
+    assert "anthropic.call-cut" not in found.rules
 
 
 def test_an_error_says_its_kind() -> None:
@@ -698,7 +733,27 @@ def test_images_and_files_have_their_form() -> None:
     ]
 
 
-NONE_OF_ITS: list[Any] = [None, [], {}, {"type": "ping"}, {"type": "message"}, {"role": "user", "content": "a"}]
+NONE_OF_ITS: list[Any] = [
+    None,
+    [],
+    {},
+    {"type": "ping"},
+    {"type": "message"},
+    {"role": "user", "content": "a"},
+    {"error": OVERLOADED["error"]},
+    {"type": "error", "errorText": "e"},
+    {"type": "error", "error": "e"},
+    {"type": "error", "error": {"type": "requests", "message": "e", "param": None, "code": "rate_limit_exceeded"}},
+    {"type": "error", "code": "c", "message": "e", "param": None, "sequence_number": 1},
+]
+
+
+@pytest.mark.parametrize("value", [OVERLOADED, {**OVERLOADED, "request_id": "req_1"}])
+def test_an_error_alone_is_recognised(value: Wire) -> None:
+    """A request that failed at once has nothing else to say; `auto` finds out whose it is."""
+    assert recognise([value]) is DIALECT
+    [message] = read(DIALECT, [value]).messages
+    assert (message["finished_reason"], message["error"]["message"]) == ("error", "Overloaded")
 
 
 def test_messages_and_requests_are_recognised() -> None:

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 from dialect_laws import folded
 from gemini_chunks import CODE, FUNCTION, OUTPUT, SIGNATURE, call, chunk, string, text, usage
-from gemini_judge import kept, parsed, takes
+from gemini_judge import dumped, kept, parsed, takes
 from hypothesis import given
 from hypothesis import strategies as st
 from pieces import SHARED, anything, broken, cut, read, read_bytes, recordings, units, words
 from vector_laws import differences, expected, heard, vectors_of
 
+from eventfold.dialects import recognise
 from eventfold.dialects.gemini import DIALECT
 from eventfold.dialects.gemini.request import LOSSES, write_messages
 from eventfold.dialects.gemini.stream import DEEPEST
@@ -238,6 +239,58 @@ def test_an_error_says_its_kind() -> None:
     assert message["metadata"]["gemini"]["error"] == {"code": 503, "message": "busy", "status": "UNAVAILABLE"}
 
 
+SNAKE = {"prompt_token_count": 1, "candidates_token_count": 2, "prompt_tokens_details": [{"modality": "TEXT", "token_count": 1}]}
+
+
+def test_what_the_sdk_dumps_is_read_under_the_names_of_the_service() -> None:
+    """Names of the protocol are turned; those in arguments, results, grounding and unknown fields are nobody's but theirs."""
+    parts: list[Wire] = [
+        {"text": "a", "thought": None, "function_call": None},
+        {"tool_call": {"tool_type": "T", "id": "t", "args": {"tool_type": {"mime_type": 1}}}},
+        {"tool_response": {"tool_type": "T", "id": "t", "response": {"finish_reason": 1}}},
+        {"inline_data": {"mime_type": "image/png", "display_name": "n", "data": "AA=="}},
+        {"function_call": {"name": "f", "args": {"function_call": {"will_continue": 1}}}, "thought_signature": "AQI="},
+    ]
+    grounding = {"web_search_queries": ["q"]}
+    content: Wire = {"parts": parts, "role": "model"}
+    candidate: Wire = {"content": content, "finish_reason": "STOP", "grounding_metadata": grounding, "x_own": 1}
+    chunk_ = {"candidates": [candidate], "response_id": "r", "model_version": "g", "usage_metadata": SNAKE, "sdk_http_response": {"a_b": 1}}
+    assert DIALECT.recognise(chunk_)
+    assert DIALECT.recognise({"usage_metadata": SNAKE, "response_id": "r"})
+    before = json.dumps(chunk_)
+    found = read(DIALECT, [chunk_])
+    [message] = found.messages
+    text_, hosted, result, data, function = message["content"]
+    assert (found.rules, json.dumps(chunk_), message["id"]) == ([], before, "r")
+    assert (text_["text"], data["name"], data["source"]["media_type"]) == ("a", "n", "image/png")
+    assert json.loads(hosted["input"]) == {"tool_type": {"mime_type": 1}}
+    assert json.loads("".join(part["text"] for part in result["output"])) == {"finish_reason": 1}
+    assert (json.loads(function["input"]), function["x_gemini"]["thoughtSignature"]) == ({"function_call": {"will_continue": 1}}, "AQI=")
+    assert (message["usage"]["input_tokens"], message["usage"]["output_tokens"]) == (1, 2)
+    content["parts"] = parts[:1]
+    [message] = read(DIALECT, [chunk_]).messages
+    assert message["metadata"]["gemini"] == {
+        "modelVersion": "g",
+        "sdk_http_response": {"a_b": 1},
+        "finishReason": "STOP",
+        "groundingMetadata": grounding,
+        "x_own": 1,
+        "usageMetadata": {
+            "promptTokenCount": 1,
+            "candidatesTokenCount": 2,
+            "promptTokensDetails": [{"modality": "TEXT", "tokenCount": 1}],
+        },
+    }
+
+
+def test_of_a_field_with_both_names_the_services_counts() -> None:
+    """Nothing of it is lost."""
+    both = {**chunk(text("a"), finish="STOP"), "model_version": "other"}
+    [message] = read(DIALECT, [both]).messages
+    assert message["metadata"]["gemini"]["modelVersion"] == "gemini"
+    assert message["metadata"]["gemini"]["model_version"] == "other"
+
+
 # --- random streams -----------------------------------------------------------------------------
 
 
@@ -343,6 +396,16 @@ def test_one_chunk_is_what_was_streamed(plan: Plan) -> None:
     """A response that was not streamed folds to the same blocks."""
     whole = {**plan.chunks[-1], "candidates": [{"content": {"role": "model", "parts": plan.parts}, "finishReason": "STOP"}]}
     assert folded_alike(read(DIALECT, [whole]).messages) == folded_alike(read(DIALECT, plan.chunks).messages)
+
+
+@given(plans())
+def test_what_the_sdk_dumps_is_what_it_was_sent(plan: Plan) -> None:
+    """A capture of the SDK's own objects folds as the stream does, but for the order of fields in code."""
+    found = [read(DIALECT, chunks).messages for chunks in ([dumped(chunk_) for chunk_ in plan.chunks], plan.chunks)]
+    for block in (block for messages_ in found for message in messages_ for block in message["content"]):
+        if block["type"] == "tool_call":
+            block["input"] = json.loads(block["input"])
+    assert found[0] == found[1]
 
 
 def folded_alike(found: list[Wire]) -> list[Wire]:
@@ -573,6 +636,17 @@ def test_a_reply_that_ran_tools_is_a_sequence_of_contents() -> None:
     }
 
 
+ERROR = {"code": 503, "message": "The model is overloaded.", "status": "UNAVAILABLE"}
+
+
+@pytest.mark.parametrize("data", [{"error": ERROR}, [{"error": {**ERROR, "details": [{"retryDelay": "30s"}]}}]])
+def test_an_error_alone_is_recognised(data: Any) -> None:
+    """A request that failed at once has nothing else to say, also as an array; `auto` finds out whose it is."""
+    assert recognise(data if is_array(data) else [data]) is DIALECT
+    [message] = read_bytes(DIALECT, json.dumps(data).encode()).messages
+    assert (message["finished_reason"], message["error"]) == ("error", {"type": "upstream", "message": ERROR["message"]})
+
+
 def test_contents_and_requests_are_recognised() -> None:
     """A whole response, a content of the model, and a request."""
     content = {"role": "model", "parts": [{"text": "a"}]}
@@ -587,6 +661,10 @@ def test_contents_and_requests_are_recognised() -> None:
         {"usageMetadata": {}},
         {"role": "user", "parts": []},
         {"kind": "message", **content},
+        {"error": {"message": "m", "type": "requests", "param": None, "code": "rate_limit_exceeded"}},
+        {"error": {"message": "m", "code": 502, "metadata": {}}},
+        {"jsonrpc": "2.0", "error": ERROR},
+        {"type": "error", "error": ERROR},
     ]
     assert not any(DIALECT.recognise(value) for value in none_of_its)
 

@@ -36,7 +36,7 @@ from vector_laws import differences, expected, heard, vectors_of
 
 from eventfold.dialects.halves import repaired
 from eventfold.dialects.langchain import DIALECT, LOSSES, MAPPING, RULES, LangChainDecoder
-from eventfold.dialects.langchain.request import write_messages
+from eventfold.dialects.langchain.request import LOST_THINKING, write_messages
 from eventfold.dialects.reading import DialectChecker, Recogniser
 from eventfold.dialects.rounds import NOT_RUN
 from eventfold.findings import Severity
@@ -713,9 +713,11 @@ def test_a_reply_that_ran_tools_becomes_a_conversation() -> None:
 
 CALL_BLOCK = {"type": "tool_call", "id": "a", "name": "f", "input": "{}"}
 RESULT_BLOCK = {"type": "tool_result", "id": "a", "name": "f", "output": "o", "state": "success"}
+HIDDEN: Wire = {"type": "thinking", "id": "t", "thinking": "", "redacted_thinking_data": "d", "x_openai": {}}
 #: Content that loses something, by the loss.
 LOSING: list[list[Wire]] = [
     [CALL_BLOCK, {**RESULT_BLOCK, "state": "interrupted"}],
+    [HIDDEN],
     [CALL_BLOCK],
     [RESULT_BLOCK],
     [CALL_BLOCK, CALL_BLOCK, RESULT_BLOCK, RESULT_BLOCK],
@@ -730,6 +732,20 @@ def test_each_loss_is_hit(reason: str) -> None:
     said_, losses = loaded([message])
     paired(said_)
     assert [loss.reason for loss in losses] == [reason]
+
+
+def test_what_openai_hid_is_not_sent_to_anthropic() -> None:
+    """Thinking keeps its text; what Anthropic hid or signed goes back to it."""
+    theirs = {**HIDDEN, "thinking": "hm", "signature": "s"}
+    ours: list[Wire] = [{key: item for key, item in block_.items() if key != "x_openai"} for block_ in (HIDDEN, {**theirs, "id": "u"})]
+    reply = {"role": "assistant", "name": "a", "id": "r", "created_at": "t", "content": [HIDDEN, theirs, *ours]}
+    said_, losses = loaded([reply])
+    assert said_[0].content == [
+        {"type": "reasoning", "reasoning": "hm"},
+        {"type": "non_standard", "value": {"type": "redacted_thinking", "data": "d"}},
+        {"type": "reasoning", "reasoning": "hm", "extras": {"signature": "s"}},
+    ]
+    assert [(loss.pointer, loss.reason) for loss in losses] == [("/0/content/0", LOST_THINKING), ("/0/content/1", LOST_THINKING)]
 
 
 def test_a_result_in_a_message_of_its_own_finds_its_call() -> None:

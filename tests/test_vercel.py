@@ -23,7 +23,7 @@ from eventfold.dialects.halves import repaired
 from eventfold.dialects.reading import DialectChecker
 from eventfold.dialects.rounds import NOT_RUN
 from eventfold.dialects.vercel import DIALECT, LOSSES, MAPPING, RULES, VercelDecoder
-from eventfold.dialects.vercel.request import write_messages
+from eventfold.dialects.vercel.request import LOST_THINKING, write_messages
 from eventfold.dialects.vercel.shapes import CHUNKS
 from eventfold.dialects.vercel.stored import NOT_READ, read_messages
 from eventfold.fuzz.strategies import messages, replies
@@ -616,14 +616,46 @@ def test_a_reply_that_ran_tools_becomes_a_conversation() -> None:
 
 CALL: Wire = {"type": "tool_call", "id": "a", "name": "f", "input": "{}"}
 RESULT: Wire = {"type": "tool_result", "id": "a", "name": "f", "output": "o", "state": "success"}
+THOUGHT: Wire = {"type": "thinking", "id": "t", "thinking": "hm"}
 DATA: Wire = {"type": "data", "id": "d", "name": "n", "source": {"type": "url", "url": "https://e.org/a", "media_type": "image/png"}}
 LOSING: list[list[Wire]] = [
     [CALL, {**RESULT, "state": "interrupted"}],
     [CALL, {**RESULT, "output": [DATA]}],
+    [{**THOUGHT, "signature": "s", "x_openai": {}}],
     [CALL],
     [RESULT],
     [CALL, CALL, RESULT, RESULT],
 ]
+
+
+#: Blocks with what a provider signed or hid, and the options in which it goes back: none when it is lost.
+SIGNED: list[tuple[Wire, Wire | None]] = [
+    ({**THOUGHT, "signature": "s"}, {"anthropic": {"signature": "s"}}),
+    ({**THOUGHT, "signature": "s", "x_anthropic": {"speed": "fast"}}, {"anthropic": {"signature": "s"}}),
+    ({**THOUGHT, "thinking": "", "redacted_thinking_data": "d"}, {"anthropic": {"redactedData": "d"}}),
+    ({**THOUGHT, "signature": "s", "x_gemini": {"thought": True}}, {"google": {"thoughtSignature": "s"}}),
+    ({**CALL, "x_gemini": {"id": "", "thoughtSignature": "s"}}, {"google": {"thoughtSignature": "s"}}),
+    ({**THOUGHT, "signature": "s", "x_openai": {"field": "reasoning_details"}}, None),
+    ({**THOUGHT, "thinking": "", "redacted_thinking_data": "d", "x_openai": {}}, None),
+    ({**THOUGHT, "redacted_thinking_data": "d", "x_gemini": {}}, None),
+    (
+        {**THOUGHT, "signature": "s", "x_openai": {}, "x_vercel": {"providerMetadata": {"openai": {"itemId": "i"}}}},
+        {"openai": {"itemId": "i"}},
+    ),
+]
+
+
+@pytest.mark.parametrize(("block", "options"), SIGNED)
+def test_what_was_signed_goes_back_to_who_signed_it(block: Wire, options: Wire | None) -> None:
+    """Anthropic's and Google's go out under their names, and never under another's; what else was signed is a loss."""
+    text = {"type": "text", "id": "x", "text": "done"}
+    results = [RESULT] if block["type"] == "tool_call" else []
+    message = {"role": "assistant", "name": "a", "id": "r", "created_at": "t", "content": [block, *results, text]}
+    request, losses = write_messages([message])
+    parts = [part for part in request[0]["content"] if part["type"] in {"reasoning", "tool-call"}]
+    assert [part.get("providerOptions") for part in parts] == ([options] if options or block.get("thinking") else [])
+    assert [(loss.pointer, loss.reason) for loss in losses] == ([] if options else [("/0/content/0", LOST_THINKING)])
+    accepted(request)
 
 
 @pytest.mark.parametrize("reason", [reason for reason in LOSSES if reason != NOT_READ])

@@ -7,13 +7,16 @@ stream. Losses, on the way out, stand in `request`; what is read is kept whole.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from eventfold.dialects.translation import COMMON, Dialect, Row, rule
 from eventfold.jsonvalue import is_array, is_object
 
 from .request import LOSSES, write_messages
 from .stream import AnthropicDecoder
+
+if TYPE_CHECKING:
+    from eventfold.shape import Wire
 
 RULES = {
     **COMMON,
@@ -85,8 +88,8 @@ RULES = {
     "anthropic.call-cut": rule(
         "warning",
         "A call whose arguments were cut",
-        "A limit ended the message inside the arguments. They are kept as they are, not repaired, and the call is answered with an "
-        "interrupted result, so that nobody runs it.",
+        "A limit or a refusal ended the message inside the arguments, or before them; the block may have stopped all the same. They are "
+        "kept as they are, not repaired, and the call is answered with an interrupted result, so that nobody runs it.",
     ),
     "anthropic.arguments-not-json": rule(
         "warning",
@@ -136,16 +139,25 @@ MAPPING = (
     Row("SystemMsg", "system", "out"),
 )
 
-_STREAM = {"message_start": "message", "content_block_start": "content_block", "content_block_delta": "delta", "message_delta": "delta"}
+_STREAM = {
+    "message_start": "message",
+    "content_block_start": "content_block",
+    "content_block_delta": "delta",
+    "message_delta": "delta",
+    "error": "error",
+}
+#: What OpenAI says in an error of the same form, and Anthropic never does.
+_OF_OPENAI = ("code", "param")
 
 
 def recognise(value: Any) -> bool:
-    """Tell whether a value is an event of Anthropic's streams, a whole message, or a message or request that answers tools."""
+    """Tell whether a value is an event of Anthropic's streams, an error, a whole message, or a message or request that answers tools."""
     if not is_object(value):
         return False
     kind = value.get("type")
     if isinstance(kind, str) and kind in _STREAM:
-        return is_object(value.get(_STREAM[kind]))
+        part = value.get(_STREAM[kind])
+        return is_object(part) and (kind != "error" or _is_error(part))
     content = value.get("content")
     if kind == "message":
         return value.get("role") == "assistant" and is_array(content) and "stop_reason" in value
@@ -156,6 +168,12 @@ def recognise(value: Any) -> bool:
         return is_array(messages) and any(recognise(message) for message in messages)
     blocks = content if value.get("role") == "user" and is_array(content) else []
     return any(is_object(block) and block.get("type") == "tool_result" and "tool_use_id" in block for block in blocks)
+
+
+def _is_error(error: Wire) -> bool:
+    """Tell whether what stands in an event of type `error` is Anthropic's: it says its type and a message."""
+    said = all(isinstance(error.get(key), str) for key in ("type", "message"))
+    return said and not any(key in error for key in _OF_OPENAI)
 
 
 DIALECT = Dialect(

@@ -156,12 +156,22 @@ class Blocks:
     def unanswered(self, stop_reason: str) -> Iterator[Any]:
         """Answer the calls that nobody is to run: those that the provider left open, and those whose arguments were cut."""
         for block in self._calls.values():
-            cut = not block.stopped and stop_reason in CUT and not _is_object_text("".join(block.text))
+            cut = stop_reason in CUT and not block.answered and self._is_cut(block)
             if cut:
                 self._remark("anthropic.call-cut", f"the arguments of {shown(block.said.get('name'))} end at {stop_reason}")
             if (cut or "type" in block.extra) and not block.answered:
                 block.answered = True
                 yield from self._response.result(block.key, "", "interrupted", {"anthropic": {"stop_reason": stop_reason}})
+
+    def _is_cut(self, block: Block) -> bool:
+        """
+        Tell whether a call of a message that was cut lacks the end of its arguments; a block that was cut may be said to have stopped.
+
+        No text is what a call without arguments has as well: it is cut where it did not stop, or where nothing was written after it.
+        """
+        if not block.text and block.stopped:
+            return block is self._all[-1]
+        return not _is_object_text("".join(block.text))
 
     def custom(self, what: str, value: Wire) -> Any:
         """Make an event of what the contract has no event for."""

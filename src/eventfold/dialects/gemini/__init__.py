@@ -12,6 +12,7 @@ from typing import Any
 from eventfold.dialects.translation import COMMON, Dialect, Row, rule
 from eventfold.jsonvalue import is_array, is_object
 
+from .names import in_camel_case
 from .request import LOSSES, write_messages
 from .stream import GeminiDecoder
 
@@ -90,12 +91,18 @@ MAPPING = (
 
 _OF_CHUNKS = ("usageMetadata", "promptFeedback", "modelVersion", "responseId")
 _OF_OTHERS = ("type", "object", "choices", "kind", "jsonrpc", "event")
+#: What an error of Google says; that of OpenAI has no status, and its code is no number.
+_OF_ERRORS = {"code": int, "message": str, "status": str}
 
 
 def recognise(value: Any) -> bool:
-    """Tell whether a value is a chunk or response of Gemini, a content of its model, or a request."""
+    """Tell whether a value is a chunk or response of Gemini, an error, a content of its model, or a request."""
     if not is_object(value) or any(key in value for key in _OF_OTHERS):
         return False
+    value = in_camel_case(value)
+    error = value.get("error")
+    if is_object(error) and all(isinstance(error.get(key), kind) for key, kind in _OF_ERRORS.items()):
+        return True
     candidates = value.get("candidates")
     if is_array(candidates) and candidates:
         return all(is_object(each) and any(key in each for key in ("content", "finishReason", "index")) for each in candidates)

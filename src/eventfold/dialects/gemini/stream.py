@@ -12,6 +12,7 @@ from eventfold.jsonvalue import copy_json, depth_of, is_array, is_object, shown
 from eventfold.wire.json_text import MAX_DEPTH
 
 from .candidate import Candidate
+from .names import in_camel_case
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,6 +69,7 @@ class GeminiDecoder(Decoder):
             raise Unfit(UNFIT, f"a chunk is {shown(value)}, expected an object")
         if depth_of(value) > DEEPEST:
             raise Unfit(UNFIT, f"a chunk is nested deeper than {DEEPEST}")
+        value = in_camel_case(value)
         chunk: Wire = {key: item if key == "candidates" else repaired(item) for key, item in value.items()}
         if is_object(chunk.get("error")):
             yield from self._error(chunk)

@@ -91,6 +91,10 @@ def part_of(block: Wire) -> Iterator[Wire]:
         notes = [*_listed(extra.pop("annotations", None)), *_listed(extra.pop("citations", None))]
         annotations = {"annotations": [_annotation(note) for note in notes]} if notes else {}
         yield {"type": "text", "text": block["text"], **_named(extra), **annotations, **extras_of(extra)}
+    elif hides_for_openai(block):
+        # Without its secrets, which LangChain's models would send to Anthropic.
+        if block["thinking"]:
+            yield {"type": "reasoning", "reasoning": block["thinking"], **_named(extra), **extras_of(extra)}
     elif kind == "thinking" and block.get("redacted_thinking_data") and not block["thinking"]:
         yield {"type": "non_standard", "value": {"type": "redacted_thinking", "data": block["redacted_thinking_data"]}}
     elif kind == "thinking":
@@ -105,6 +109,12 @@ def part_of(block: Wire) -> Iterator[Wire]:
         if block.get("name"):
             extra["name"] = block["name"]
         yield {"type": media, **where, "mime_type": source["media_type"], **extras_of(extra)}
+
+
+def hides_for_openai(block: Wire) -> bool:
+    """Tell whether thinking holds what an answer in OpenAI's form signed or hid: LangChain has no place in which that goes back."""
+    secret = any(isinstance(block.get(name), str) and block[name] for name in ("signature", "redacted_thinking_data"))
+    return block["type"] == "thinking" and block.get("x_openai") is not None and secret
 
 
 def _named(extra: Wire) -> Wire:

@@ -16,7 +16,7 @@ from eventfold.findings import Loss
 from eventfold.jsonvalue import copy_json, is_array, is_object
 
 from .content import SERVED, SERVER_CALLS
-from .parts import arguments_of, bare, calls_of, extras_of, listed_calls, output_of_text, part_of, parts_of, plain
+from .parts import arguments_of, bare, calls_of, extras_of, hides_for_openai, listed_calls, output_of_text, part_of, parts_of, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from eventfold.shape import Wire
 
 STATE = "a result has no other states than success and error"
+LOST_THINKING = "what an answer in OpenAI's form signed or hid in thinking is left out, since LangChain would send it to Anthropic"
 #: What is lost, and where it shows.
-LOSSES: dict[str, tuple[str, ...]] = {STATE: ("/content/*/state",), **PAIRING}
+LOSSES: dict[str, tuple[str, ...]] = {STATE: ("/content/*/state",), LOST_THINKING: ("/content/*",), **PAIRING}
 
 _ROLES = {"user": "human", "system": "system"}
 
@@ -66,6 +67,8 @@ class _Writer(RoundsWriter):
         for count, (where, block) in enumerate(placed for placed in blocks if placed.block["type"] != "tool_result"):
             content += others.pop(count, [])
             if block["type"] != "tool_call":
+                if hides_for_openai(block):
+                    self.rounds.losses.append(Loss(where, LOST_THINKING))
                 content.extend(part_of(block))
             elif where in calls:
                 content += calls_of(block, calls[where].id)

@@ -24,8 +24,20 @@ if TYPE_CHECKING:
 
 STATE = "a result that was interrupted, or still runs, is written as an error"
 NAME = "the name of data has no place in a file part of a result"
+LOST_THINKING = "what a provider other than Anthropic and Google signed or hid in thinking is left out, since no other takes it"
 #: What is lost, and where it shows.
-LOSSES: dict[str, tuple[str, ...]] = {STATE: ("/content/*/state",), NAME: ("/content/*/output/*/name",), **PAIRING}
+LOSSES: dict[str, tuple[str, ...]] = {
+    STATE: ("/content/*/state",),
+    NAME: ("/content/*/output/*/name",),
+    LOST_THINKING: ("/content/*",),
+    **PAIRING,
+}
+
+#: What thinking holds for its provider, and the options of the AI SDK in which that goes back to it.
+_SECRETS = {
+    "anthropic": {"signature": "signature", "redacted_thinking_data": "redactedData"},
+    "google": {"signature": "thoughtSignature"},
+}
 
 
 def write_messages(messages: Iterable[Wire]) -> Said:
@@ -64,9 +76,18 @@ class _Writer(RoundsWriter):
             if block["type"] == "tool_call":
                 content += self._call(placed, ids.get(placed.place) or block["id"])
             elif block["type"] != "tool_result":
-                content.append(_part(block))
+                content += self._said(placed)
         self._put("assistant", content)
         self._put("tool", [self._result(called) for called in calls])
+
+    def _said(self, placed: Placed) -> list[Wire]:
+        """Write what the model said; thinking without text says nothing when what it hid is lost."""
+        block = placed.block
+        part = _part(block)
+        if block["type"] != "thinking" or "providerOptions" in part or not _has_secret(block):
+            return [part]
+        self.rounds.losses.append(Loss(placed.place, LOST_THINKING))
+        return [part] if part["text"] else []
 
     def _call(self, placed: Placed, call_id: str) -> list[Wire]:
         """Write a call; one that the provider ran has its result beside it."""
@@ -141,11 +162,33 @@ def _options(block: Wire) -> Wire:
     given = _extra(block).get("providerMetadata")
     if is_object(given) and all(is_object(item) for item in given.values()):
         return {"providerOptions": copy_json(given)}
-    # What other dialects keep of Anthropic's thinking.
-    for ours, theirs in (("signature", "signature"), ("redacted_thinking_data", "redactedData")):
-        if block["type"] == "thinking" and isinstance(block.get(ours), str) and block[ours]:
-            return {"providerOptions": {"anthropic": {theirs: block[ours]}}}
-    return {}
+    # What other dialects keep for a provider.
+    provider = _signer(block)
+    fields = block.get("x_gemini")
+    signature = fields.get("thoughtSignature") if provider == "google" and is_object(fields) else None
+    options = {"thoughtSignature": signature} if isinstance(signature, str) and signature else {}
+    if block["type"] == "thinking":
+        options |= {theirs: block[ours] for ours, theirs in _SECRETS.get(provider, {}).items() if _is_text(block.get(ours))}
+    return {"providerOptions": {provider: options}} if options else {}
+
+
+def _signer(block: Wire) -> str:
+    """
+    Name the provider that signed a block, as the AI SDK calls it; empty when that is neither Anthropic nor Google.
+
+    Whose fields a block has, its signature is; what nobody has fields on is Anthropic's, which signs and says nothing else.
+    """
+    whose = {key for key in block if key.startswith("x_") and block[key] is not None} - {"x_vercel"}
+    return "google" if whose == {"x_gemini"} else "" if whose - {"x_anthropic"} else "anthropic"
+
+
+def _has_secret(block: Wire) -> bool:
+    """Tell whether thinking holds something that only its provider can read."""
+    return any(_is_text(block.get(name)) for name in _SECRETS["anthropic"])
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and value != ""
 
 
 def _result_options(block: Wire) -> Wire:
