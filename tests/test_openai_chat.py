@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from dialect_laws import decoded
+from eventfold_models import structs
 from eventfold_models.tables import MESSAGES
 from hypothesis import given
 from hypothesis import strategies as st
@@ -284,6 +285,51 @@ def test_responses_after_each_other_are_replies_of_their_own() -> None:
     assert [message["id"] for message in messages_of(sse(blank) + sse(blank) + sse(two))] == ["response-1", "response-2", "chat-7"]
 
 
+def test_a_chunk_with_a_delta_and_the_message_so_far_is_read_by_its_delta() -> None:
+    """Perplexity's chunks say the answer so far beside each delta, and the usage so far: one reply, with the last usage."""
+    so_far = "It", "It is", "It is"
+    chunks = [
+        chunk(
+            {
+                "index": 0,
+                "finish_reason": "stop" if kind == "done" else None,
+                "message": {"role": "assistant", "content": whole},
+                "delta": {"role": "assistant", "content": said},
+            },
+            object=f"chat.completion.{kind}",
+            usage=spent(5, count),
+        )
+        for said, whole, count, kind in zip(("It", " is", ""), so_far, (1, 2, 2), ("chunk", "chunk", "done"), strict=True)
+    ]
+    [message] = messages_of(sse(chunks, done=False))
+    assert (shown(message), state_of(message)) == ([("text", "It is")], COMPLETED)
+    assert (message["usage"]["input_tokens"], message["usage"]["output_tokens"]) == (5, 2)
+    bare = chunk({"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "It is"}, "delta": {}})
+    assert [shown(found) for found in messages_of(sse([bare], done=False))] == [[("text", "It is")]]
+
+
+@pytest.mark.parametrize("finish", [None, "stop"])
+def test_a_whole_response_closes_the_stream_of_the_same_id(finish: str | None) -> None:
+    """MiniMax ends a stream with the whole response, which has the usage. It is no second reply, and its text is not said again."""
+    message = {"role": "assistant", "content": "Hello", "audio_content": "au"}
+    closing = chunk({"index": 0, "finish_reason": "stop", "message": message}, object="chat.completion", usage=spent(8, 2))
+    chunks = [says(role="assistant", content="Hel"), says(finish, content="lo"), closing]
+    [found] = messages_of(sse(chunks, done=False))
+    assert (shown(found), state_of(found)) == ([("text", "Hello")], COMPLETED)
+    assert (found["usage"]["input_tokens"], found["usage"]["output_tokens"]) == (8, 2)
+    assert found["metadata"]["openai"]["finish_reason"] == "stop"
+    assert found["metadata"]["openai"]["message"] == {"audio_content": "au"}
+
+
+def test_a_whole_response_says_what_its_stream_did_not() -> None:
+    """A stream that has said nothing yet has its answer in the whole response that closes it; one of another id cuts it off."""
+    closing = chunk({"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "Hello"}}, object="chat.completion")
+    [message] = messages_of(sse([says(role="assistant", content=""), closing], done=False))
+    assert (shown(message), state_of(message)) == ([("text", "Hello")], COMPLETED)
+    checker = read(sse([says(role="assistant", content="Hel"), {**closing, "id": "chat-8"}], done=False))
+    assert [state_of(found) for found in checker.folder.snapshots()] == [ERROR, COMPLETED]
+
+
 def test_what_follows_done_is_told_of_and_kept() -> None:
     """A chunk after [DONE] is kept in a CUSTOM event; one that begins a response of the same id begins a reply."""
     late = read(sse([says(content="a"), STOP]) + sse([chunk(usage=spent(1, 1))]))
@@ -356,6 +402,87 @@ def test_nothing_is_lost_on_the_way_in() -> None:
         "usage": {"total_tokens": 3, "cost": 0.5},
         "message": {"tool_plan": "plan"},
     }
+
+
+def test_a_part_of_an_unknown_type_is_told_of_once_and_kept() -> None:
+    """Each type of part that is not known gets one note, however many there are, and each part a CUSTOM event."""
+    parts = [
+        {"type": "reference", "reference_ids": [0]},
+        {"type": "reference", "reference_ids": [2]},
+        {"type": "reasoning", "summary": "x"},
+    ]
+    chunks = [says(role="assistant", content=parts[:1]), says(content=parts[1:]), STOP]
+    events, _, remarks = decoded(DIALECT, chunks)
+    assert [(remark.rule, remark.pointer) for remark in remarks] == [
+        ("dialect.unknown", "/choices/0/delta/content/0"),
+        ("dialect.unknown", "/choices/0/delta/content/1"),
+    ]
+    assert [event.value for event in events if isinstance(event, structs.CustomEvent)] == parts
+
+
+def summed(said: str, signature: str = "", **more: Any) -> Wire:
+    """Write Databricks' part of thinking."""
+    return {"type": "reasoning", "summary": [{"type": "summary_text", "text": said, "signature": signature, **more}]}
+
+
+#: Streams of thinking that is signed, the thinking block's own fields, and what goes back.
+SIGNED: dict[str, tuple[list[Wire], Wire, Wire]] = {
+    "databricks": (
+        [says(role="assistant", content=[summed("Think ")]), says(content=[summed("hard", "SIG")])],
+        {"x_openai": {"summary": {"type": "summary_text"}}, "thinking": "Think hard", "signature": "SIG"},
+        {"content": [summed("Think hard", "SIG"), {"type": "text", "text": "Done"}]},
+    ),
+    "databricks, encrypted": (
+        [says(role="assistant", content=[{"type": "reasoning", "summary": [{"type": "summary_encrypted_text", "data": "s3cret"}]}])],
+        {"x_openai": {"summary": {"type": "summary_encrypted_text"}}, "thinking": "", "redacted_thinking_data": "s3cret"},
+        {
+            "content": [
+                {"type": "reasoning", "summary": [{"type": "summary_encrypted_text", "data": "s3cret"}]},
+                {"type": "text", "text": "Done"},
+            ]
+        },
+    ),
+    "litellm": (
+        [
+            says(role="assistant", reasoning_content="Thi", thinking_blocks=[{"type": "thinking", "thinking": "Thi", "signature": None}]),
+            says(reasoning_content="nk", thinking_blocks=[{"type": "thinking", "thinking": "nk", "signature": None}]),
+            says(reasoning_content="", thinking_blocks=[{"type": "thinking", "thinking": "", "signature": "SIGX"}]),
+        ],
+        {"x_openai": {"thinking_blocks": {"type": "thinking"}}, "thinking": "Think", "signature": "SIGX"},
+        {"content": "Done", "thinking_blocks": [{"type": "thinking", "thinking": "Think", "signature": "SIGX"}]},
+    ),
+    "litellm, encrypted": (
+        [says(role="assistant", thinking_blocks=[{"type": "redacted_thinking", "data": "s3cret"}])],
+        {"x_openai": {"thinking_blocks": {"type": "redacted_thinking"}}, "thinking": "", "redacted_thinking_data": "s3cret"},
+        {"content": "Done", "thinking_blocks": [{"type": "redacted_thinking", "data": "s3cret"}]},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SIGNED)
+def test_signed_thinking_keeps_its_signature_and_goes_back_with_it(name: str) -> None:
+    """The signature stands on the thinking block, and thinking goes back in the form that it came in."""
+    chunks, own, back = SIGNED[name]
+    messages_found = messages_of(sse([*chunks, says(content="Done"), STOP]))
+    [message] = messages_found
+    [thought, said] = message["content"]
+    assert said["text"] == "Done"
+    assert {key: value for key, value in thought.items() if key in {*own, "x_openai"}} == own
+    assert requested(messages_found) == [{"role": "assistant", **back}]
+    assert requested(reread(requested(messages_found))) == [{"role": "assistant", **back}]
+
+
+def test_one_list_of_thinking_counts_and_the_other_is_kept() -> None:
+    """Of two lists of thinking in one delta, the first is read; the other stands in the metadata as it came."""
+    blocks = [{"type": "thinking", "thinking": "hm", "signature": "sig"}]
+    chunks = [
+        says(role="assistant", reasoning_details=[{"type": "reasoning.text", "text": "hm"}], thinking_blocks=blocks),
+        says(content="so"),
+        STOP,
+    ]
+    [message] = messages_of(sse(chunks))
+    assert shown(message) == [("thinking", "hm"), ("text", "so")]
+    assert message["metadata"]["openai"]["message"] == {"thinking_blocks": blocks}
 
 
 @pytest.mark.parametrize("created", [0, -5, True, "1750000000", 1e300, 10**30, None, [], 1_750_000_000_000, 1_750_000_000.5])
@@ -510,13 +637,22 @@ def forced(value: Any) -> Any:
     return value if isinstance(value, str | int | float | None) else [forced(item) for item in value]
 
 
+def without_foreign_parts(message: Wire) -> Wire:
+    """Leave out thinking as a part, as Databricks has it: OpenAI's client sends it as it is, and its types know none."""
+    content = message.get("content")
+    if not isinstance(content, list):
+        return message
+    parts: list[Wire] = content  # pyright: ignore[reportUnknownVariableType]  JSON
+    return {**message, "content": [part for part in parts if part["type"] != "reasoning"]}
+
+
 def requested(messages: list[Wire]) -> list[Wire]:
     """Write messages as a request. It fits the client's types, its calls are answered, and nothing of it is shared."""
     assert DIALECT.write_messages is not None
     before = json.dumps(messages)
     said, losses = DIALECT.write_messages(messages)
     assert json.dumps(messages) == before
-    forced(_REQUEST.validate_python(said))
+    forced(_REQUEST.validate_python([without_foreign_parts(message) for message in said]))
     paired(said)
     for loss in losses:
         assert loss.reason in DIALECT.losses

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from dialect_laws import decoded, folded
+from eventfold_models import structs
 from hypothesis import example, given
 from hypothesis import strategies as st
 from openai.types.responses import ResponseInputItemParam
@@ -619,6 +620,19 @@ def test_server_sent_events_are_read(name: str) -> None:
     [message_] = checker.folder.snapshots()
     assert [block["text"] for block in message_["content"]] == [said]
     assert {finding.rule for finding in checker.findings()} == rules
+
+
+def test_the_number_of_an_unknown_event_counts() -> None:
+    """A kind of event that is not known has its place in the count: nothing is missing after it, and it counts once itself."""
+    strange = [{"type": "response.apply_patch_call_operation_diff.delta", "output_index": 0, "delta": "+y", "sequence_number": 1}]
+    values = [{**created(), "sequence_number": 0}, *strange, *strange, {**ended(), "sequence_number": 2}]
+    events, _, remarks = decoded(DIALECT, values)
+    assert [remark.rule for remark in remarks] == [UNKNOWN, "openai-responses.redelivered"]
+    assert [event.name for event in events if isinstance(event, structs.CustomEvent)] == [
+        "openai_responses.apply_patch_call_operation_diff.delta"
+    ]
+    _, _, remarks = decoded(DIALECT, [{**created(), "sequence_number": 0}, *strange, {**ended(), "sequence_number": 3}])
+    assert [remark.rule for remark in remarks] == [UNKNOWN, "openai-responses.gap"]
 
 
 def test_a_gateway_s_last_word_ends_a_response() -> None:

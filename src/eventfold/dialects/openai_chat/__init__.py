@@ -133,9 +133,9 @@ MAPPING = (
     ),
     Row(
         "ThinkingBlockStartEvent, ThinkingBlockDeltaEvent, ThinkingBlockEndEvent",
-        "`reasoning_details`, `reasoning_content`, `reasoning`, `reasoning_text`, parts of type `thinking`",
+        "`reasoning_details`, `thinking_blocks`, `reasoning_content`, `reasoning`, `reasoning_text`, parts `thinking` and `reasoning`",
         "in",
-        "`x_openai.field` or `x_openai.reasoning_details` tells which; signatures and encrypted data stand on the block",
+        "`x_openai` tells which: `field`, `type`, or the name of the list; signatures and encrypted data stand on the block",
     ),
     Row("DataBlockStartEvent, DataBlockDeltaEvent, DataBlockEndEvent", "`audio.data`, `images`", "in"),
     Row("ToolCallStartEvent, ToolCallDeltaEvent, ToolCallEndEvent", "`tool_calls`, `function_call`", "in", "told when the arguments begin"),

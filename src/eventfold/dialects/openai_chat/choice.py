@@ -14,7 +14,7 @@ from eventfold.jsonvalue import is_array
 
 from .blocks import TEXTS, Blocks
 from .delta import DeltaReader
-from .fields import absorb, error_of, gather, tokens_of
+from .fields import absorb, error_of, gather, is_message, tokens_of
 from .place import Place
 
 if TYPE_CHECKING:
@@ -43,23 +43,35 @@ class Choice:
         self._blocks = Blocks(response, self._place.say)
         self._deltas = DeltaReader(self._blocks, self._place, custom)
 
-    def read(self, choice: Wire, pointer: str) -> Iterator[Any]:
-        """Read a choice of a chunk, or of a whole response."""
+    @property
+    def said(self) -> bool:
+        """Tell whether anything of the answer has come."""
+        return bool(self._response.parts or self._blocks.calls.all)
+
+    def read(self, choice: Wire, pointer: str, name: Any) -> Iterator[Any]:
+        """
+        Read a choice of a chunk, or of a whole response; `name` is the `object` that holds it.
+
+        A message behind deltas says them again: of it, only what stands beside the answer is taken.
+        """
         self._place.pointer = pointer
         absorb(self.fields, {key: value for key, value in choice.items() if key not in _READ})
         self.error = mended(choice.get("error")) or self.error
-        whole = choice.get("message") is not None
-        name = "message" if whole else "delta"
-        delta = self._place.object(choice.get(name), f"/{name}")
-        late, wrote = self.finish, False
-        self._place.pointer = f"{pointer}/{name}"
-        for event in self._deltas.read(delta, whole=whole):
+        whole = is_message(choice, name)
+        field = "message" if whole else "delta"
+        delta = self._place.object(choice.get(field), f"/{field}")
+        late, wrote, again = self.finish, False, whole and self.said
+        self._place.pointer = f"{pointer}/{field}"
+        if again:
+            self._deltas.beside(delta)
+        for event in () if again else self._deltas.read(delta, whole=whole):
             wrote = True
             yield event
         if late is not None and wrote:
             self._place.say("openai-chat.after-finish", f"the choice goes on after its finish_reason {late!r}")
         self._place.pointer = pointer
-        self._logprobs(self._place.object(choice.get("logprobs"), "/logprobs"))
+        if not again:
+            self._logprobs(self._place.object(choice.get("logprobs"), "/logprobs"))
         self._finish(choice.get("finish_reason"))
 
     def end(self, usage: Wire, top: Wire, *, done: bool) -> Iterator[Any]:

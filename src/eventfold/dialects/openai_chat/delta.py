@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from eventfold.dialects.halves import mended
+from eventfold.dialects.translation import UNKNOWN
 from eventfold.jsonvalue import is_array, is_object
 
 from .calls import Piece
@@ -24,14 +25,21 @@ if TYPE_CHECKING:
     from .calls import Call
     from .place import Place
 
-#: Fields that hold thinking. They repeat each other: the first that says something counts, `reasoning_details` before all.
+#: Fields that hold thinking. They repeat each other: the first that says something counts, lists of pieces before all.
 REASONING = ("reasoning_content", "reasoning", "reasoning_text")
 DETAILS = "reasoning_details"
-#: What of a detail is thinking, and what of it is fit for the eyes of the provider only.
-_SAID = ("text", "summary")
-_SECRET = {"signature": "signature", "data": "redacted_thinking_data"}
+#: LiteLLM's, of Anthropic's thinking.
+BLOCKS = "thinking_blocks"
+#: Databricks', in a part of the content whose type is `reasoning`.
+SUMMARY = "summary"
+#: Lists of pieces of thinking, with the fields of a piece that are text.
+PIECES: dict[str, tuple[str, ...]] = {DETAILS: ("text", "summary"), BLOCKS: ("thinking",), SUMMARY: ("text",)}
+#: What of a piece is fit for the eyes of the provider only, and what it is called on a block.
+SECRET = {"signature": "signature", "data": "redacted_thinking_data"}
 #: Fields that are read one by one.
-_READ = frozenset({*REASONING, DETAILS, "role", "content", "refusal", "audio", "images", "annotations", "tool_calls", "function_call"})
+_READ = frozenset(
+    {*REASONING, DETAILS, BLOCKS, "role", "content", "refusal", "audio", "images", "annotations", "tool_calls", "function_call"}
+)
 
 
 class DeltaReader:
@@ -39,6 +47,7 @@ class DeltaReader:
 
     def __init__(self, blocks: Blocks, place: Place, custom: Callable[[str, Wire], Any]) -> None:
         self.rest: Wire = {}  #: what no block holds
+        self._strange: set[str] = set()  #: kinds of parts that have been told of
         self._blocks = blocks
         self._place = place
         self._custom = custom
@@ -56,6 +65,10 @@ class DeltaReader:
             yield from self._call(self._place.object(entry, f"/tool_calls/{i}"), f"/tool_calls/{i}", i if whole else None)
         if function := self._place.object(delta.get("function_call"), "/function_call"):
             yield from self._function(function)
+        self.beside(delta)
+
+    def beside(self, delta: Wire) -> None:
+        """Keep what no block holds."""
         role = delta.get("role")
         absorb(self.rest, {} if role == "assistant" else {"role": role})
         gather(self.rest, {key: value for key, value in delta.items() if key not in _READ})
@@ -63,10 +76,16 @@ class DeltaReader:
     # --- thinking --------------------------------------------------------------------------------
 
     def _thinking(self, delta: Wire, *, whole: bool) -> Iterator[Any]:
-        details = [self._place.object(item, f"/{DETAILS}") for item in self._place.list(delta.get(DETAILS), f"/{DETAILS}")]
-        said, chosen = "".join(_said(detail) for detail in details), DETAILS
-        for i, detail in enumerate(details):
-            yield from self._detail(detail, i if whole else None)
+        said, chosen = "", ""
+        for name in (DETAILS, BLOCKS):
+            pieces = [self._place.object(item, f"/{name}") for item in self._place.list(delta.get(name), f"/{name}")]
+            if chosen and pieces:
+                # One list says it already. The other is no text that can be compared, so it is kept as it is.
+                gather(self.rest, {name: pieces})
+                continue
+            for i, piece in enumerate(pieces):
+                yield from self._piece(name, piece, (i,) if whole else None)
+                said, chosen = said + _said(name, piece), name
         for name in REASONING:
             text = self._place.string(delta, name)
             if text and not said:
@@ -78,18 +97,18 @@ class DeltaReader:
                 self._place.say("openai-chat.reasoning-differs", f"{name} and {chosen} say different things", f"/{name}")
                 yield self._custom("reasoning", {name: mended(text)})
 
-    def _detail(self, detail: Wire, position: int | None) -> Iterator[Any]:
-        """Read a detail. In a stream, those of one type and index are pieces of one; in a whole message, each is one."""
-        index = detail.get("index")
-        place = position if position is not None else index if isinstance(index, int) else text_of(detail.get("id"))
-        key = (DETAILS, text_of(detail.get("type")), place)
-        secret = {name: detail[field] for field, name in _SECRET.items() if isinstance(detail.get(field), str) and detail[field]}
-        text = _said(detail)
+    def _piece(self, name: str, piece: Wire, position: tuple[int, ...] | None) -> Iterator[Any]:
+        """Read a piece of a list. In a stream, those of one type and index are of one block; in a whole message, each is one."""
+        index = piece.get("index")
+        place = position if position is not None else index if isinstance(index, int) else text_of(piece.get("id"))
+        key = (name, text_of(piece.get("type")), place)
+        secret = {called: piece[field] for field, called in SECRET.items() if isinstance(piece.get(field), str) and piece[field]}
+        text = _said(name, piece)
         if text or secret:
             yield from self._blocks.tell()
         gather(self._blocks.fields(key), secret)
-        rest = {name: value for name, value in detail.items() if not (isinstance(value, str) and name in {*_SAID, *_SECRET})}
-        absorb(self._blocks.note(key).setdefault(DETAILS, {}), rest)
+        rest = {field: value for field, value in piece.items() if not (isinstance(value, str) and field in {*PIECES[name], *SECRET})}
+        absorb(self._blocks.note(key).setdefault(name, {}), rest)
         if text:
             yield from self._blocks.write("thinking", key, text)
         elif secret:
@@ -114,8 +133,24 @@ class DeltaReader:
                 yield from self._blocks.write("thinking", "thinking", "".join(_texts_of(part.get("thinking"))))
             elif kind == "image_url":
                 yield from self._images([part], f"/content/{i}")
+            elif kind == "reasoning" and is_array(part.get(SUMMARY)):
+                yield from self._summary(part, i)
             elif part:
+                self._unknown(text_of(kind), f"/content/{i}")
                 yield self._custom("part", mended(part))
+
+    def _summary(self, part: Wire, i: int) -> Iterator[Any]:
+        """Read a part that holds pieces of thinking."""
+        absorb(self.rest, {"reasoning": {key: value for key, value in part.items() if key not in {"type", SUMMARY}}})
+        for k, item in enumerate(part[SUMMARY]):
+            piece = self._place.object(item, f"/content/{i}/{SUMMARY}/{k}")
+            yield from self._piece(SUMMARY, piece, (i, k) if self._blocks.whole else None)
+
+    def _unknown(self, kind: str, pointer: str) -> None:
+        """Tell of a kind of part that is not known: once, since a stream has many of a kind."""
+        if kind not in self._strange:
+            self._strange.add(kind)
+            self._place.say(UNKNOWN, f"a part of type {kind!r}", pointer)
 
     def _images(self, images: Any, pointer: str) -> Iterator[Any]:
         for image in self._place.list(images, pointer):
@@ -176,8 +211,9 @@ class DeltaReader:
         yield from self._blocks.arguments(call, arguments)
 
 
-def _said(detail: Wire) -> str:
-    return "".join(detail[name] for name in _SAID if isinstance(detail.get(name), str))
+def _said(name: str, piece: Wire) -> str:
+    """Give the text of a piece of a list."""
+    return "".join(piece[field] for field in PIECES[name] if isinstance(piece.get(field), str))
 
 
 def _texts_of(value: Any) -> Iterator[str]:

@@ -75,6 +75,17 @@ def time_of(created: Any) -> str | None:
         return None
 
 
+def is_message(choice: Wire, name: Any) -> bool:
+    """
+    Tell whether a choice is told by its message, in a value whose `object` is `name`.
+
+    Perplexity's chunks have both a delta and the message so far, which says again what the deltas before have said.
+    """
+    delta = choice.get("delta")
+    beside = name != "chat.completion" and is_object(delta) and bool(delta)
+    return choice.get("message") is not None and not beside
+
+
 def absorb(into: Wire, fields: Wire) -> None:
     """Take fields over, each time as last said. What is empty says nothing; objects are merged."""
     for key, value in fields.items():

@@ -19,7 +19,7 @@ from eventfold.findings import Loss
 from eventfold.jsonvalue import copy_json, is_array, is_object
 from eventfold.shape import wire_of
 
-from .delta import DETAILS, REASONING
+from .delta import DETAILS, PIECES, REASONING, SECRET, SUMMARY
 from .media import part_of
 from .pairs import pairs_of
 
@@ -210,14 +210,14 @@ class _Writer:
     def _thinking(self, turn: _Turn, block: Wire, pointer: str) -> None:
         """Send thinking back under the name under which the provider wrote it."""
         fields = own(block)
-        name, detail = fields.get("field"), fields.get(DETAILS)
-        text = block["thinking"]
-        if is_object(detail):
-            secrets = {"signature": block.get("signature"), "data": block.get("redacted_thinking_data")}
-            said: Wire = {name: value for name, value in secrets.items() if isinstance(value, str)}
-            if text or "data" not in said:
-                said["summary" if str(detail.get("type")).endswith("summary") else "text"] = text
-            turn.fields.setdefault(DETAILS, []).append({**copy_json(detail), **said})
+        name, text = fields.get("field"), block["thinking"]
+        listed = next((known for known in PIECES if is_object(fields.get(known))), None)
+        if listed is not None:
+            piece = _piece(listed, fields[listed], block)
+            if listed == SUMMARY:
+                turn.parts.append({"type": "reasoning", SUMMARY: [piece]})
+            else:
+                turn.fields.setdefault(listed, []).append(piece)
         elif name in REASONING:
             turn.fields[name] = turn.fields.get(name, "") + text
         elif fields.get("type") == "thinking":
@@ -294,6 +294,15 @@ class _Writer:
         said = text if not data else [*texts, *data[1:]]
         if said:
             self.out.append({"role": "user", "content": said})
+
+
+def _piece(name: str, kept: Wire, block: Wire) -> Wire:
+    """Write a piece of a list of thinking: what was kept of it, its secrets, and its text, unless it is encrypted."""
+    said: Wire = {field: block[called] for field, called in SECRET.items() if isinstance(block.get(called), str)}
+    if block["thinking"] or "data" not in said:
+        summed = name == DETAILS and str(kept.get("type")).endswith("summary")
+        said["summary" if summed else PIECES[name][0]] = block["thinking"]
+    return {**copy_json(kept), **said}
 
 
 def _places(kept: Any) -> list[tuple[int, Wire]]:

@@ -1,8 +1,9 @@
 """
 A stream of chunks, or whole responses -> the events of their replies.
 
-Law: a response goes on until [DONE], another response or the end of the stream; what comes after its last finish_reason
-(usage, moderation) is still of it. Each of its choices is a reply, and the first has the usage, since there was one model call.
+Law: a response goes on until [DONE], the same response as a whole, another one or the end of the stream; what comes after its
+last finish_reason (usage, moderation) is still of it. Each of its choices is a reply, and the first has the usage, since there
+was one model call.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from eventfold.dialects.translation import UNFIT, UNKNOWN, Decoder, Unfit
 from eventfold.jsonvalue import depth_of, is_array, is_object
 
 from .choice import Choice
-from .fields import absorb, text_of, time_of
+from .fields import absorb, is_message, text_of, time_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +43,7 @@ class _Answer:
         self.usage: Wire = {}
         self.error: Any = None
         self.choices: dict[int, Choice] = {}
-        self.whole = False  #: whether it came in one piece
+        self.whole = False  #: whether nothing of it is to come: it came in one piece, or a whole one closes its stream
 
     @property
     def finished(self) -> bool:
@@ -100,8 +101,9 @@ class ChatDecoder(Decoder):
     def _is_other(self, answer: _Answer, value: Wire) -> bool:
         """Tell whether a value is of another response than the one that is being read."""
         given = text_of(value.get("id"))
-        if any(is_object(choice) and is_object(choice.get("message")) for choice in _choices(value)):
-            return True
+        if _is_whole(value):
+            # MiniMax closes a stream with the whole response, which has the id of the one that was streamed.
+            return not given or given != answer.id
         if "prompt_filter_results" in value and not _choices(value):
             return answer.finished
         if not given or given == answer.id:
@@ -116,6 +118,7 @@ class ChatDecoder(Decoder):
     # --- reading ---------------------------------------------------------------------------------
 
     def _take(self, value: Wire) -> Iterator[Any]:
+        begun = self._answer is None
         if self._answer is None:
             self._answer = _Answer()
             self._count += 1
@@ -139,15 +142,15 @@ class ChatDecoder(Decoder):
                 self.remark(UNFIT, f"{type(choice).__name__} where an object is expected", pointer)
                 continue
             self._spend(choice.get("usage"), f"{pointer}/usage")
-            answer.whole = answer.whole or is_object(choice.get("message"))
             index = choice.get("index", i)
             if isinstance(index, bool) or not isinstance(index, int):
                 self.remark(UNFIT, f"{type(index).__name__} where a whole number is expected", f"{pointer}/index")
                 index = i
             if index not in answer.choices:
                 yield from self._open(answer, index)
-            yield from answer.choices[index].read(choice, pointer)
+            yield from answer.choices[index].read(choice, pointer, value.get("object"))
         self._spend(value.get("usage"), "/usage")
+        answer.whole = _is_whole(value) and (begun or answer.finished)
 
     def _name(self, answer: _Answer) -> None:
         """Name a response: by its id, unless that is empty or an earlier response has it."""
@@ -208,6 +211,12 @@ def _is_chunk(value: Wire) -> bool:
 def _choices(value: Wire) -> list[Any]:
     choices = value.get("choices")
     return choices if is_array(choices) else []
+
+
+def _is_whole(value: Wire) -> bool:
+    """Tell whether a value holds a whole response, or as much of it as there is."""
+    held = [choice for choice in _choices(value) if is_object(choice) and is_object(choice.get("message"))]
+    return any(is_message(choice, value.get("object")) for choice in held)
 
 
 def _begins(value: Wire) -> bool:

@@ -31,6 +31,9 @@ _NEEDED: dict[str, Item] = {
 }
 
 
+#: What kinds of calls of Chat Completions are here, where that is no function.
+_CHAT = {"custom": "custom_tool_call"}
+
 #: How an answer names its call, where it is not by `call_id`.
 _NAMED = {"mcp_approval_request": "approval_request_id", "local_shell_call": "id"}
 
@@ -88,7 +91,8 @@ def answer_to(block: Wire, call_id: str, output: str | list[Item], result: Wire)
 def _kind_of(block: Wire, result: Wire | None) -> tuple[str, Call]:
     """Tell what a call is sent as. An approval that a client has answered with a result was a call of that client."""
     kind = object_of(block.get(FIELD)).get("type")
-    if not isinstance(kind, str) or kind not in CALLS or CALLS[kind].hosted:
+    kind = _CHAT.get(kind, kind) if isinstance(kind, str) else ""
+    if kind not in CALLS or CALLS[kind].hosted:
         return "function_call", _FUNCTION
     ran = kind == "mcp_approval_request" and result is not None and "output" in result and result.get("state") != "denied"
     return ("function_call", _FUNCTION) if ran else (kind, CALLS[kind])

@@ -74,7 +74,8 @@ class ResponsesDecoder(Decoder):
             yield from self._fail(value)
         elif kind in EVENTS:
             yield from self._go_on(value)
-        else:
+        elif not self._runs() or not self._again(value):
+            # Its number counts, though nobody knows what it says: otherwise the next event would seem to leave one out.
             self.remark(UNKNOWN, f"a value of type {kind!r}", "/type")
             name = CUSTOM + (repaired(kind.removeprefix("response.")) or "value")
             yield self.event(structs.CustomEvent, name=name, value=mended(value))
@@ -93,7 +94,7 @@ class ResponsesDecoder(Decoder):
         found = response.get("id")
         found = found if isinstance(found, str) else ""
         whole = value is response
-        running = self._reply is not None and not self._reply.response.ended
+        running = self._runs()
         another = found != self._id or (not found and self._reply is not None and bool(self._reply.slots))
         if running and another and (whole or status == "created"):
             yield from self._stop()
@@ -114,6 +115,10 @@ class ResponsesDecoder(Decoder):
         self._again(value)
         if status in ENDS and self._reply is not None:
             yield from self._finish(self._reply, response, status)
+
+    def _runs(self) -> bool:
+        """Tell whether a response has begun and not ended."""
+        return self._reply is not None and not self._reply.response.ended
 
     def _begin(self, response: Item, value: Item) -> Iterator[Any]:
         self._id = response["id"] if isinstance(response.get("id"), str) else ""

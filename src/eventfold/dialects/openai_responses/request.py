@@ -48,6 +48,8 @@ LOSSES = {
 NO_RESULT = "There is no result: the call did not run to its end."
 
 _STATUSES = ("in_progress", "completed", "incomplete")
+#: What a part of the content that is thinking is called in Chat Completions. No item of this protocol is called so.
+_CHAT_PART = "thinking"
 #: What a client answers with. An answer that has an id was the provider's own.
 _ANSWERED = frozenset(call.answer for call in CALLS.values() if call.answer)
 
@@ -130,7 +132,9 @@ class _Writer:
     def _thinking(self, spot: Spot, block: Wire, known: dict[str, Item]) -> None:
         own = object_of(block.get(FIELD))
         item_id, kind = own.get("id"), own.get("type")
-        if not isinstance(kind, str) or (kind == "reasoning" and not isinstance(item_id, str)):
+        # An item with nothing to show is the provider's, of whatever kind; what says something and is no reasoning is another's.
+        alien = not isinstance(item_id, str) if kind == "reasoning" else bool(block["thinking"]) or kind == _CHAT_PART
+        if not isinstance(kind, str) or alien:
             self._lose(ALIEN, spot)
             return
         if kind != "reasoning":
