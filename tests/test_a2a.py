@@ -245,7 +245,7 @@ def test_the_mapping_table_is_true() -> None:
     """What events are said by over many streams is what the table says, no more and no less."""
     seen: set[tuple[str, str]] = set()
 
-    @settings(max_examples=200, phases=[Phase.generate])
+    @settings(max_examples=600, phases=[Phase.generate])
     @given(streams())
     def observe(stream: list[Wire]) -> None:
         assert DIALECT.encoder is not None
