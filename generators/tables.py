@@ -35,6 +35,9 @@ def tables_of(contract: Schema, rules: Schema) -> dict[str, Table]:
     def child(field: Schema) -> str | None:
         return next((name for name in refs(field) if {"properties", "oneOf"} & set(flat[name])), None)
 
+    def times(schema: Schema) -> tuple[str, ...]:
+        return tuple(key for key, field in schema["properties"].items() if "Timestamp" in refs(field))
+
     objects = {name: schema for name, schema in flat.items() if "properties" in schema}
     unions = {name: schema["discriminator"]["propertyName"] for name, schema in flat.items() if "oneOf" in schema}
     children = {
@@ -80,6 +83,12 @@ def tables_of(contract: Schema, rules: Schema) -> dict[str, Table]:
                 name: tuple(key for key, field in schema["properties"].items() if "object" in field.get("type", ()))
                 for name, schema in objects.items()
             },
+        ),
+        "TIMES": Table(
+            "dict[str, tuple[str, ...]]",
+            names,
+            "Fields of each class that are points in time.",
+            {name: found for name, schema in objects.items() if (found := times(schema))},
         ),
         "UNIONS": Table(
             "dict[str, tuple[str, dict[str, str]]]",

@@ -65,9 +65,9 @@ def model(path: Path) -> Any:
     client = httpx2.Client(transport=httpx2.MockTransport(answer))
     if path.parent.name.startswith("openai"):
         responses = path.parent.name == "openai_responses"
-        return ChatOpenAI(model="m", api_key="k", stream_usage=True, use_responses_api=responses, http_client=client, max_retries=0)  # pyright: ignore[reportArgumentType] a plain key will do
+        return ChatOpenAI(model="m", api_key="k", stream_usage=True, use_responses_api=responses, http_client=client, max_retries=0)  # pyright: ignore[reportArgumentType]  a plain key will do
     import anthropic  # noqa: PLC0415  slow to load
-    from langchain_anthropic import ChatAnthropic  # noqa: PLC0415
+    from langchain_anthropic import ChatAnthropic  # noqa: PLC0415  as above
 
     made = ChatAnthropic(model="m", api_key="k", max_retries=0)  # pyright: ignore[reportCallIssue,reportArgumentType] its aliases
     vars(made)["_client"] = anthropic.Anthropic(api_key="k", max_retries=0, http_client=client)

@@ -323,6 +323,6 @@ def judged(events: Iterable[Wire]) -> Verdict:
     except (RuntimeError, AssertionError, TypeError, AttributeError, IndexError, ValueError) as error:
         verdict.error = f"{type(error).__name__}: {error}"
     # The SDK has no public way to either.
-    verdict.snapshot = getattr(state, "_ResponseStreamState__current_snapshot")  # noqa: B009
-    verdict.final = getattr(state, "_completed_response") or verdict.final  # noqa: B009
+    verdict.snapshot = getattr(state, "_ResponseStreamState__current_snapshot")  # noqa: B009  pyright refuses the plain form
+    verdict.final = getattr(state, "_completed_response") or verdict.final  # noqa: B009  as above
     return verdict

@@ -17,7 +17,7 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 
 #: The layers, from the bottom up. A module imports modules of its own layer and of those before it.
 LAYERS = (
-    {"modelbase", "structbase", "jsonvalue", "byclass"},
+    {"modelbase", "structbase", "jsonvalue", "byclass", "timestamps"},
     {"models", "findings", "shape", "wire"},
     {"table", "instances", "base64_text", "fingerprint", "lane", "shortcuts", "interpreter", "lifecycle"},
     {"draft", "effects", "resume", "fold", "stored", "check"},

@@ -347,6 +347,22 @@ def test_numbers_beyond_64_bits_are_printed(run: Callable[..., Ran], write: Call
         assert run("fold", "-f", "json", path, *onto).lines[0]["metadata"] == {"n": 2**80}
 
 
+def test_thinking_is_told_from_text_without_colours(run: Callable[..., Ran], write: Callable[..., Path]) -> None:
+    """In a pipe, too, what the agent thought does not look like what it said."""
+    content = [{"type": "thinking", "id": "1", "thinking": "perhaps"}, {"type": "text", "id": "2", "text": "surely"}]
+    stored = {"role": "assistant", "name": "a", "id": "r", "created_at": TIME, "content": content}
+    shown = run("fold", "--onto", write([stored], "onto"), write([CUSTOM])).out.decode()
+    assert [line.strip("\u2502 ") for line in shown.splitlines()[1:3]] == ["thinking: perhaps", "surely"]
+
+
+def test_a_value_is_quoted_as_json(run: Callable[..., Ran], write: Callable[..., Path]) -> None:
+    """Whoever sent it need not know Python, whose limits are not what is said, either."""
+    shown = run("check", write([None, {**CUSTOM, "name": True, "value": None}])).out.decode()
+    assert "null is no JSON object" in shown
+    assert "/name: true is not of type 'string'" in shown
+    assert "a number of 5,000 digits" in run("check", write(b'{"n": %s}' % (b"1" * 5000))).err.decode()
+
+
 def test_a_message_never_steers_the_terminal(run: Callable[..., Ran], write: Callable[..., Path]) -> None:
     """Control characters, ANSI escapes and marks that reorder text are shown as escapes, in messages and findings."""
     evil = "\x1b[31mred\x1b]0;title\x07\r\x9b\u202e"
@@ -459,6 +475,7 @@ def test_schema_prints_the_contract_or_one_type(run: Callable[..., Ran]) -> None
     assert set(one["$defs"]) < set(names)
     assert not judge(one).is_valid({"type": "TEXT_BLOCK_DELTA"})
     run("schema", "TextBlockDelta").assert_could_not("Did you mean")
+    run("schema", "--list", "TextBlock").assert_could_not("--list lists all types")
 
 
 # --- as a program
@@ -530,6 +547,14 @@ def interruptible() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+def test_an_interrupt_while_the_program_loads_is_one_line(tmp_path: Path) -> None:
+    """Ctrl-C in the first moments ends a command in no other way."""
+    (tmp_path / "typer.py").write_text("raise KeyboardInterrupt", "utf-8")
+    command = [sys.executable, "-m", "eventfold.cli", "check", "-"]
+    ended = subprocess.run(command, env={**os.environ, "PYTHONPATH": str(tmp_path)}, capture_output=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, b"", b"eventfold: interrupted\n")
 
 
 @pytest.mark.usefixtures("interruptible")

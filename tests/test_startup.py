@@ -11,7 +11,8 @@ import pytest
 import typer
 from support import ROOT
 
-from eventfold.cli import COMMANDS, app, check, contract, dialects, fold, fuzz
+from eventfold.cli import check, contract, dialects, fold, fuzz
+from eventfold.cli.commands import COMMANDS, app
 from eventfold.cli.quick import quicken
 
 if TYPE_CHECKING:
@@ -33,8 +34,9 @@ HEAVY = {
     "rich",
     "urllib.request",
 }
-#: How many modules of our own a check of a clean file may load. Raise it with a reason (45: the engine is split by its ideas).
-MOST = 45
+#: How many modules of our own a check of a clean file may load. Raise it with a reason (46: the engine is split by its ideas, and
+#: the command line is loaded behind what catches an interrupt).
+MOST = 46
 
 LIST = """
 import sys

@@ -1172,6 +1172,168 @@ export const FREE_FORM: Readonly<Record<string, readonly string[]>> = {
   ]
 };
 
+/** Fields of each class that are points in time. */
+export const TIMES: Readonly<Record<string, readonly string[]>> = {
+  "EventBase": [
+    "created_at"
+  ],
+  "ReplyEventBase": [
+    "created_at"
+  ],
+  "FreeEventBase": [
+    "created_at"
+  ],
+  "MessageBase": [
+    "created_at",
+    "finished_at"
+  ],
+  "AudioBlock": [
+    "created_at",
+    "finished_at"
+  ],
+  "DataBlock": [
+    "created_at",
+    "finished_at"
+  ],
+  "HintBlock": [
+    "created_at",
+    "finished_at"
+  ],
+  "ImageBlock": [
+    "created_at",
+    "finished_at"
+  ],
+  "TextBlock": [
+    "created_at",
+    "finished_at"
+  ],
+  "ThinkingBlock": [
+    "created_at",
+    "finished_at"
+  ],
+  "ToolCallBlock": [
+    "created_at",
+    "finished_at"
+  ],
+  "ToolResultBlock": [
+    "created_at",
+    "finished_at"
+  ],
+  "VideoBlock": [
+    "created_at",
+    "finished_at"
+  ],
+  "AssistantMsg": [
+    "created_at",
+    "finished_at"
+  ],
+  "SystemMsg": [
+    "created_at",
+    "finished_at"
+  ],
+  "ToolMsg": [
+    "created_at",
+    "finished_at"
+  ],
+  "UserMsg": [
+    "created_at",
+    "finished_at"
+  ],
+  "RequireUserConfirmEvent": [
+    "created_at"
+  ],
+  "UserConfirmResultEvent": [
+    "created_at"
+  ],
+  "AllToolsDeniedEvent": [
+    "created_at"
+  ],
+  "DataBlockStartEvent": [
+    "created_at"
+  ],
+  "DataBlockDeltaEvent": [
+    "created_at"
+  ],
+  "DataBlockEndEvent": [
+    "created_at"
+  ],
+  "RequireExternalExecutionEvent": [
+    "created_at"
+  ],
+  "ExternalExecutionResultEvent": [
+    "created_at"
+  ],
+  "HintBlockEvent": [
+    "created_at"
+  ],
+  "ModelCallStartEvent": [
+    "created_at"
+  ],
+  "ModelCallEndEvent": [
+    "created_at"
+  ],
+  "RequestStopEvent": [
+    "created_at"
+  ],
+  "SubagentExposedEvent": [
+    "created_at"
+  ],
+  "CustomEvent": [
+    "created_at"
+  ],
+  "ReplyStartEvent": [
+    "created_at"
+  ],
+  "ReplyEndEvent": [
+    "created_at"
+  ],
+  "UserInterruptEvent": [
+    "created_at"
+  ],
+  "ExceedMaxItersEvent": [
+    "created_at"
+  ],
+  "TextBlockStartEvent": [
+    "created_at"
+  ],
+  "TextBlockDeltaEvent": [
+    "created_at"
+  ],
+  "TextBlockEndEvent": [
+    "created_at"
+  ],
+  "ThinkingBlockStartEvent": [
+    "created_at"
+  ],
+  "ThinkingBlockDeltaEvent": [
+    "created_at"
+  ],
+  "ThinkingBlockEndEvent": [
+    "created_at"
+  ],
+  "ToolCallStartEvent": [
+    "created_at"
+  ],
+  "ToolCallDeltaEvent": [
+    "created_at"
+  ],
+  "ToolCallEndEvent": [
+    "created_at"
+  ],
+  "ToolResultStartEvent": [
+    "created_at"
+  ],
+  "ToolResultTextDeltaEvent": [
+    "created_at"
+  ],
+  "ToolResultDataDeltaEvent": [
+    "created_at"
+  ],
+  "ToolResultEndEvent": [
+    "created_at"
+  ]
+};
+
 /** Tag of each union, and the class of each of its values. */
 export const UNIONS: Readonly<Record<string, readonly [tag: string, members: Readonly<Record<string, string>>]>> = {
   "DataSource": [
@@ -1842,6 +2004,13 @@ export const RULES: Readonly<Record<string, Readonly<Record<string, string>>>> =
     "title": "A message does not fit its schema",
     "message": "{detail}",
     "why": "A stored message is judged by the schema of its role. What does not fit cannot be loaded again.",
+    "since": "1.0"
+  },
+  "message.not-timestamp": {
+    "severity": "warning",
+    "title": "A time of a stored message is no ISO 8601 timestamp",
+    "message": "{detail}",
+    "why": "The text is kept as it is. A reader that sorts or shows times will stumble.",
     "since": "1.0"
   },
   "message.unknown-field": {

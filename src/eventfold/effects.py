@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from .instances import Instance, Reply
     from .lifecycle import Effect
+    from .shape import Wire
 
 #: The effects, by name.
 EFFECTS: dict[str, Effect] = {}
@@ -197,11 +198,11 @@ def submit_call(reply: Reply, instance: Instance, event: Any, item: Any) -> None
 
 @_effect
 def confirm_call(reply: Reply, instance: Instance, event: Any, item: Any) -> None:
-    """Mark the call allowed, with the name and input that the user confirmed."""
+    """Mark the call allowed, with the name, input and unknown fields of what the user confirmed."""
     del reply, event
-    call = field_of(item, "tool_call")
-    instance.draft.wire.update(state="allowed", name=field_of(call, "name"))
-    instance.draft.replace(field_of(call, "input"))
+    call = carried(field_of(item, "tool_call"), BLOCKS["tool_call"])
+    instance.draft.wire.update(_unknown(call), state="allowed", name=call["name"])
+    instance.draft.replace(call["input"])
 
 
 @_effect
@@ -279,9 +280,8 @@ def fill_result(reply: Reply, instance: Instance, event: Any, item: Any) -> None
     del reply, event
     given = _given_result(item)
     draft: ResultDraft = instance.result
-    known = FIELDS[BLOCKS["tool_result"]]
     draft.wire["state"] = given.get("state", DEFAULTS["ToolResultBlock"]["state"])
-    draft.wire.update({key: value for key, value in given.items() if key not in known or key == "metadata"})
+    draft.wire.update(_unknown(given, "metadata"))
     draft.clear()
     instance.forget_parts()
     draft.output = given["output"]
@@ -333,11 +333,14 @@ def _bytes_of(media_type: str) -> dict[str, Any]:
 
 
 def _take_request(instance: Instance, item: Any, state: str) -> None:
-    known = FIELDS[BLOCKS["tool_call"]]
     instance.draft.wire["state"] = state
-    instance.draft.wire.update(
-        {key: value for key, value in carried(item, BLOCKS["tool_call"]).items() if key not in known or key == "suggested_rules"}
-    )
+    instance.draft.wire.update(_unknown(carried(item, BLOCKS["tool_call"]), "suggested_rules"))
+
+
+def _unknown(block: Wire, *more: str) -> Wire:
+    """Give the fields of a block that its schema does not name, and some more."""
+    known = FIELDS[BLOCKS[block["type"]]]
+    return {key: value for key, value in block.items() if key not in known or key in more}
 
 
 def _add_result(reply: Reply, instance: Instance, wire: dict[str, Any]) -> None:

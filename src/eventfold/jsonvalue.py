@@ -58,6 +58,11 @@ def escape(key: str) -> str:
 
 
 def shown(value: Any, longest: int = 60) -> str:
-    """Write a value for a message, shortened."""
-    text = repr(value)
+    """Write a value for a message, shortened: as JSON, but for a string, which is quoted so that nothing in it steers a terminal."""
+    if isinstance(value, str):
+        text = repr(value)
+    else:
+        import json  # noqa: PLC0415  takes time to import, and what is in order does not need it
+
+        text = json.dumps(value, ensure_ascii=False, skipkeys=True, default=repr)
     return text if len(text) <= longest else text[:longest] + "..."

@@ -3,24 +3,30 @@ What every generated pydantic model stands on.
 
 Law: on JSON text, a model accepts exactly what its schema accepts. Three things that no generator
 writes are therefore here: null means absent for an optional field, a tag must stand on the wire, and
-`1.0` is an integer. Imports nothing of ours.
+`1.0` is an integer. Imports nothing of ours but
+constant tables and what a JSON value is.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, cast, get_origin
 
+from eventfold_models.tables import ROLE_BLOCKS
 from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
     SerializerFunctionWrapHandler,
+    ValidationError,
     ValidationInfo,
+    field_validator,
     model_serializer,
     model_validator,
 )
-from pydantic_core import PydanticCustomError
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+from .jsonvalue import is_array, is_object
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,7 +87,24 @@ class ExactlyOneOfDataUrl(WireModel):
 
 
 class ReadableMessage(WireModel):
-    """Reading helpers of every message, named as AgentScope's users know them."""
+    """Reading helpers of every message, named as AgentScope's users know them; a block that its role forbids is named."""
+
+    @field_validator("content", mode="before", check_fields=False)
+    @classmethod
+    def _fits_the_role(cls, blocks: Any) -> Any:
+        """Say which block is the wrong one, and why: of the union alone, pydantic would say that a tag is not expected."""
+        role: str = cls.model_fields["role"].default
+        said = "a {kind} block cannot stand in a message of the role {role}, which holds only {kinds}"
+        facts = {"role": role, "kinds": ", ".join(ROLE_BLOCKS[role])}
+        wrong: list[InitErrorDetails] = []
+        for place, block in enumerate(blocks if is_array(blocks) else ()):
+            kind = block.get("type") if is_object(block) else getattr(block, "type", None)
+            if isinstance(kind, str) and kind not in ROLE_BLOCKS[role]:
+                error = PydanticCustomError("role_forbids_block", said, {**facts, "kind": kind})
+                wrong.append(InitErrorDetails(type=error, loc=(place,), input=block))
+        if wrong:
+            raise ValidationError.from_exception_data(cls.__name__, wrong)
+        return blocks
 
     def get_content_blocks(self, kind: str | Sequence[str] | None = None) -> list[Any]:
         """Give the blocks of a kind, or of any of several kinds, in order; all blocks without one."""

@@ -172,7 +172,7 @@ def load(checkpoint: dict[str, Any], lifecycle: Lifecycle) -> None:
         ValueError: the form or the wire is another version's.
 
     """
-    if not isinstance(checkpoint, dict) or (checkpoint.get("form"), checkpoint.get("wire")) != (FORM, WIRE_VERSION):  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not isinstance(checkpoint, dict) or (checkpoint.get("form"), checkpoint.get("wire")) != (FORM, WIRE_VERSION):  # pyright: ignore[reportUnnecessaryIsInstance]  it is read from JSON
         message = f"not a checkpoint of form {FORM} and wire {WIRE_VERSION}: fold the stream again from its start"
         raise ValueError(message)
     lifecycle.keep_ended = checkpoint["keep_ended"]

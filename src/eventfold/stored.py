@@ -10,13 +10,18 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from eventfold_models.tables import BLOCKS, DEFAULTS, MESSAGES, ROLE_BLOCKS
+from eventfold_models.tables import BLOCKS, CHILDREN, DEFAULTS, MESSAGES, ROLE_BLOCKS, TIMES
 
+from .jsonvalue import is_array, is_object, shown
+from .shape import class_of
 from .table import CALL_KIND, MACHINES
+from .timestamps import is_timestamp
 from .wire.reader import unknown_fields
 from .wire.schema import errors
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from .findings import Collector
     from .shape import Wire
 
@@ -37,7 +42,23 @@ def check_message(message: Wire, index: int, line: int | None, collector: Collec
     for pointer, detail in broken:
         collector.add("message.schema", (str(index), pointer), **place, pointer=pointer, values={"detail": f"a {role} message: {detail}"})
     if not broken:
+        for pointer, text in _times(message, MESSAGES[role]):
+            if not is_timestamp(text):
+                values = {"detail": f"{pointer} is {shown(text)}"}
+                collector.add("message.not-timestamp", (pointer.rsplit("/", 1)[-1],), **place, pointer=pointer, values=values)
         _check_pairs(message, collector, place)
+
+
+def _times(value: Any, name: str, pointer: str = "") -> Iterator[tuple[str, str]]:
+    """Give the points in time of a value of a class or union, and of what it holds, with their pointers."""
+    if is_array(value):
+        for i, item in enumerate(value):
+            yield from _times(item, name, f"{pointer}/{i}")
+    elif is_object(value):
+        name = class_of(value, name)
+        yield from ((f"{pointer}/{key}", value[key]) for key in TIMES.get(name, ()) if value.get(key) is not None)
+        for key, child in CHILDREN.get(name, {}).items():
+            yield from _times(value.get(key), child, f"{pointer}/{key}")
 
 
 def _check_pairs(message: Wire, collector: Collector, place: dict[str, Any]) -> None:

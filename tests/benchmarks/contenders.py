@@ -154,7 +154,7 @@ def _validating(accepts: Callable[[bytes], bool], data: bytes, sample: int = 1) 
 def _pydantic(data: bytes) -> Trial:
     from pydantic import ValidationError  # noqa: PLC0415  whoever is measured loads what it needs
 
-    from eventfold.models import EVENT  # noqa: PLC0415
+    from eventfold.models import EVENT  # noqa: PLC0415  as above
 
     read = EVENT.validate_json
 
@@ -170,9 +170,9 @@ def _pydantic(data: bytes) -> Trial:
 
 def _by_type(make: Callable[[Wire], Any], data: bytes, sample: int = 1) -> Trial:
     """Judge each event by the schema of its own type: several times as fast as the union of all, for either library."""
-    from eventfold_models.tables import EVENTS  # noqa: PLC0415
+    from eventfold_models.tables import EVENTS  # noqa: PLC0415  as above
 
-    from eventfold.wire.schema import contract  # noqa: PLC0415
+    from eventfold.wire.schema import contract  # noqa: PLC0415  as above
 
     @cache
     def is_valid(name: str) -> Callable[[Any], bool]:
@@ -186,13 +186,13 @@ def _by_type(make: Callable[[Wire], Any], data: bytes, sample: int = 1) -> Trial
 
 
 def _jsonschema(data: bytes) -> Trial:
-    from jsonschema import Draft202012Validator  # noqa: PLC0415
+    from jsonschema import Draft202012Validator  # noqa: PLC0415  as above
 
     return _by_type(Draft202012Validator, data, max(data.count(b"\n") // 500, 1))
 
 
 def _jsonschema_rs(data: bytes) -> Trial:
-    import jsonschema_rs  # noqa: PLC0415
+    import jsonschema_rs  # noqa: PLC0415  as above
 
     return _by_type(jsonschema_rs.Draft202012Validator, data)
 

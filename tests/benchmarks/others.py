@@ -37,8 +37,8 @@ def said_by_agentscope(events: list[Wire]) -> bytes:
 def agentscope(data: bytes) -> Callable[[], Any]:
     """Parse each event, and append it to the message of its reply."""
     from agentscope.event import AgentEvent  # noqa: PLC0415  heavy, and an absent one is left out
-    from agentscope.message import Msg  # noqa: PLC0415
-    from pydantic import TypeAdapter  # noqa: PLC0415
+    from agentscope.message import Msg  # noqa: PLC0415  as above
+    from pydantic import TypeAdapter  # noqa: PLC0415  as above
 
     logging.getLogger("as").setLevel(logging.CRITICAL)
     # It turns warnings on when it is imported; a producer's deprecated event is none of the reader's business.

@@ -68,8 +68,8 @@ MUTANTS: dict[str, Mutant] = {
     "base64 decoded leniently": Mutant(BASE64, "strict_mode=True", "strict_mode=False"),
     "trailing bits accepted": Mutant(BASE64, 'if text.endswith("=") and', 'if text.endswith("*") and'),
     "final text ignored": Mutant(EFFECTS, "    if text is not None:\n        instance.draft.replace(text)\n", ""),
-    "edited input ignored": Mutant(EFFECTS, '    instance.draft.replace(field_of(call, "input"))\n', ""),
-    "edited name ignored": Mutant(EFFECTS, 'state="allowed", name=field_of(call, "name")', 'state="allowed"'),
+    "edited input ignored": Mutant(EFFECTS, '    instance.draft.replace(call["input"])\n', ""),
+    "edited name ignored": Mutant(EFFECTS, 'state="allowed", name=call["name"]', 'state="allowed"'),
     "metadata replaced instead of updated": Mutant(
         EFFECTS, 'wire.setdefault("metadata", {}).update(copy_object(metadata))', 'wire["metadata"] = copy_object(metadata)'
     ),
@@ -179,7 +179,8 @@ MUTANTS: dict[str, Mutant] = {
         RESUME, '("role", "started", "counts", "parked", "parked_at")', '("role", "started", "parked", "parked_at")'
     ),
     "stored results given to the newest call": Mutant(RESUME, "drafts[max(calls[key], 1) - 1] if calls[key] else drafts[-1]", "drafts[0]"),
-    "unknown fields of requests lost": Mutant(EFFECTS, 'if key not in known or key == "suggested_rules"}', 'if key == "suggested_rules"}'),
+    "unknown fields of requests lost": Mutant(EFFECTS, "if key not in known or key in more", "if key in more"),
+    "unknown fields of answers lost": Mutant(EFFECTS, "update(_unknown(call), state=", "update(state="),
     "optional nulls written": Mutant(SHAPE, "if item is not None or key not in optional", "if True"),
     "unfold loses the last piece": Mutant(UNFOLD, "        if at < len(whole):\n            yield whole[at:]\n", ""),
     "unfold forgets the rules": Mutant(

@@ -50,6 +50,9 @@ def schema(
     """Print the contract as one JSON Schema document, or one type of it with what it refers to."""
     from eventfold.wire.schema import contract, excerpt
 
+    if list_names and name is not None:
+        message = f"--list lists all types: give it without {name}, or the name without it"
+        raise CannotRun(message)
     if list_names:
         say("\n".join(contract()["$defs"]))
         return

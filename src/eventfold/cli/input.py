@@ -149,7 +149,7 @@ class Input:
         findings = self.checker.finish(cut)
         if not self.checker.events and not self.checker.messages:
             reason = f" ({cut})" if cut else f" ({findings[0].rule}: {findings[0].message})" if findings else ""
-            message = f"{self.name} holds no event{reason}"
+            message = f"{self.name} holds no event and no message{reason}"
             raise CannotRun(message)
         if findings:
             yield self._counted(findings)

@@ -316,6 +316,7 @@ _CONTENT: dict[str, Callable[[], SearchStrategy[Broken]]] = {
     "reply.gone": _gone,
     "reply.evicted": _evicted,
     "message.schema": _message_with("message.schema", content=[{**_CALL, "state": "nowhere"}]),
+    "message.not-timestamp": _message_with("message.not-timestamp", content=[{**_CALL, "finished_at": "yesterday"}]),
     "message.unknown-field": _message_with("message.unknown-field", mood="good"),
     "message.lone-surrogate": _message_with("message.lone-surrogate", name="\ud83d"),
     "message.call-without-result": _message_with("message.call-without-result", content=[_CALL]),

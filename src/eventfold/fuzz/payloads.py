@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 AWKWARD = ("", "e\u0301", "\U0001f469\u200d\U0001f680", "a\u2028b", "\U0001d11e", '{"q": "', "\\", "\r\n", "\x00", "\u202e", "x" * 40)
 
 texts: SearchStrategy[str] = st.one_of(st.text(max_size=6), st.sampled_from(AWKWARD))
-_from_schema: Any = from_schema  # pyright: ignore[reportUnknownVariableType]
+_from_schema: Any = from_schema  # pyright: ignore[reportUnknownVariableType]  as above
 
 #: A handful of ids for everything, so that ids of different kinds are often equal.
 IDS = ("a", "b", "e\u0301 \U0001f680", "c")

@@ -77,7 +77,7 @@ def _text(block: Wire) -> Text:
 
 
 def _thinking(block: Wire) -> Text:
-    return Text(safe(block["thinking"]) or "(redacted)", "dim italic")
+    return Text.assemble(("thinking: ", "magenta"), (safe(block["thinking"]) or "(redacted)", "dim italic"))
 
 
 def _hint(block: Wire) -> Text:

@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 #: The rule of what nests deeper than the limit.
 TOO_DEEP = "event.too-deep"
 
+#: How much of a number is shown.
+_SHOWN = 40
+
+#: The most digits of an integer: what Python reads without being told to (its time grows with their square).
+_DIGITS = 4300
+
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -62,7 +68,7 @@ def parse(data: bytes, *, halves: bool = False) -> tuple[Any, list[tuple[str, st
         repairs.append(("wire.not-utf8", "", f"byte {data[error.start]:#04x} at column {error.start + 1} ({error.reason})"))
         text = data.decode("utf-8", "replace")
     try:
-        value = json.loads(text, parse_constant=_refuse, parse_float=_finite)
+        value = json.loads(text, parse_constant=_refuse, parse_float=_finite, parse_int=_whole)
     except ValueError as error:
         rule = "wire.not-json"
         raise Unreadable(rule, _explain(error, text), repairs) from None
@@ -74,10 +80,17 @@ def _refuse(name: str) -> Any:
     raise ValueError(message)
 
 
+def _whole(digits: str) -> int:
+    if len(digits) > _DIGITS:
+        message = f"a number of {len(digits):,} digits is beyond what is read: {_DIGITS:,} digits"
+        raise ValueError(message)
+    return int(digits)
+
+
 def _finite(digits: str) -> float:
     number = float(digits)
     if math.isinf(number):
-        message = f"{digits} is beyond what a double holds"
+        message = f"{digits[:_SHOWN]} is beyond what a double holds"
         raise ValueError(message)
     return number
 

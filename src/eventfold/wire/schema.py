@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from jsonschema import Draft202012Validator, ValidationError, validators
 
-from eventfold.jsonvalue import escape, is_array, is_object
+from eventfold.jsonvalue import escape, is_array, is_object, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 _LONGEST = 200
 
@@ -45,7 +45,7 @@ def _one_of(validator: Any, branches: list[dict[str, Any]], instance: Any, schem
         return
     value = instance[tag]
     if not isinstance(value, str) or value not in members:
-        yield ValidationError(f"{value!r} is not one of {', '.join(members)}", path=[tag])
+        yield ValidationError(f"{shown(value)} is not one of {', '.join(members)}", path=[tag])
     else:
         yield from validator.descend(instance, members[value])
 
@@ -58,7 +58,7 @@ def _any_of(validator: Any, branches: list[dict[str, Any]], instance: Any, schem
         if validator.is_type(instance, kind):
             yield from validator.descend(instance, branch)
             return
-    yield ValidationError(f"{instance!r} is not of type {' or '.join(types)}")
+    yield ValidationError(f"{shown(instance)} is not of type {' or '.join(types)}")
 
 
 _extend: Any = getattr(validators, "extend")  # noqa: B009  the library does not type it
@@ -76,11 +76,21 @@ def errors(value: Any, class_name: str) -> list[tuple[str, str]]:
     return [("".join(f"/{escape(str(part))}" for part in error.absolute_path), _wording(error)) for error in found]
 
 
+#: What is wrong, by the keyword that says so. The others say it without words of Python's.
+_WORDS: dict[Any, Callable[[Any], str]] = {
+    "type": lambda error: f"{shown(error.instance)} is not of type {shown(error.validator_value)}",
+    "const": lambda error: f"{shown(error.instance)} is not {shown(error.validator_value)}",
+    "enum": lambda error: f"{shown(error.instance)} is not one of {', '.join(map(shown, error.validator_value))}",
+}
+
+
 def _wording(error: ValidationError) -> str:
     if error.validator == "if" or "if" in error.absolute_schema_path or {"then", "else"} & set(map(str, error.absolute_schema_path)):
         return "exactly one of data and url must be a string"
     place = "".join(f"/{escape(str(part))}" for part in error.absolute_path)
-    text = f"{place}: {error.message}" if place else error.message
+    words = _WORDS.get(error.validator)
+    message = words(error) if words else error.message
+    text = f"{place}: {message}" if place else message
     return text if len(text) <= _LONGEST else text[: _LONGEST // 2] + " ... " + text[-_LONGEST // 2 :]
 
 

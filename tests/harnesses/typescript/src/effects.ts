@@ -221,7 +221,7 @@ export const EFFECTS: Readonly<Record<Effect, (feed: Feed, instance: Instance) =
       throw new Error(`${event.type} carries no answer`);
     }
     const { name, input } = item.tool_call;
-    put(textOf(instance).wire, { state: "allowed", name });
+    put(textOf(instance).wire, { ...unnamed(item.tool_call, BLOCKS.tool_call), state: "allowed", name });
     textOf(instance).replace(input);
   },
 
