@@ -38,8 +38,9 @@ timestamps: SearchStrategy[str] = st.sampled_from(
 documents: SearchStrategy[str] = st.binary(max_size=7).map(lambda data: b64encode(data).decode("ascii"))
 scalars: SearchStrategy[Any] = st.one_of(st.none(), st.booleans(), st.integers(-5, 5), texts)
 #: Free-form objects: small, with a list inside now and then.
+_KEYS: tuple[str, ...] = ("k", "x_k", "type", "\u00e9")
 objects: SearchStrategy[dict[str, Any]] = st.dictionaries(
-    st.sampled_from(("k", "x_k", "type", "\u00e9")), st.one_of(scalars, st.lists(scalars, max_size=2)), max_size=2
+    st.sampled_from(_KEYS), st.one_of(scalars, st.lists(scalars, max_size=2)), max_size=2
 )
 #: Fields that no schema names; mostly none.
 extensions: SearchStrategy[dict[str, Any]] = st.one_of(
@@ -52,6 +53,8 @@ extensions: SearchStrategy[dict[str, Any]] = st.one_of(
 FORMATS: dict[str, SearchStrategy[str]] = {"x-text": texts, "x-id": ids, "x-timestamp": timestamps, "x-base64": documents}
 #: What is drawn for a definition besides its schema. Counts stay small enough that their sums are counts, too.
 _NAMED: dict[str, dict[str, Any]] = {"Id": {"format": "x-id"}, "Timestamp": {"format": "x-timestamp"}, "Count": {"maximum": 2**40}}
+#: Keywords that say what a string looks like.
+_SHAPING = {"enum", "const", "format", "pattern", "minLength", "maxLength"}
 _FIELDS = {("Base64Source", "data"): "x-base64", ("DataCarrier", "data"): "x-base64"}
 
 
@@ -130,18 +133,33 @@ def _of(schema: dict[str, Any]) -> SearchStrategy[Any]:
     if isinstance(kinds, list):
         return st.one_of([_of({**schema, "type": kind}) for kind in kinds])  # pyright: ignore[reportUnknownVariableType]  JSON
     if kinds == "array":
-        return st.lists(_of(schema["items"]), max_size=3)
+        least: int = schema.get("minItems", 0)
+        return st.lists(_of(schema.get("items", {})), min_size=least, max_size=schema.get("maxItems", max(3, least)))
     if kinds == "object":
-        return objects
+        return _object(schema)
     return _leaf(json.dumps(schema))
+
+
+def _object(schema: dict[str, Any]) -> SearchStrategy[dict[str, Any]]:
+    """Draw an object that no definition names."""
+    named: dict[str, Any] = schema.get("properties", {})
+    required = {key: _of(named[key]) for key in named if key in schema.get("required", ())}
+    optional = {key: _of(named[key]) for key in named if key not in required}
+    others: Any = schema.get("additionalProperties", True)
+    more: SearchStrategy[dict[str, Any]] = objects
+    if others is not True:
+        more = st.dictionaries(st.sampled_from(_KEYS), _of(others), max_size=2) if others else st.just(dict[str, Any]())
+    return st.tuples(more, st.fixed_dictionaries(required, optional=optional)).map(lambda pair: {**pair[0], **pair[1]})
 
 
 @cache
 def _leaf(schema: str) -> SearchStrategy[Any]:
-    """Draw a string, number, boolean or null from its schema."""
-    leaf: dict[str, Any] = {
-        key: value for key, value in json.loads(schema).items() if key not in {"title", "description", "default", "examples"}
-    }
-    if leaf.get("type") == "string" and not {"enum", "const", "format"} & set(leaf):
+    """Draw a string, number, boolean or null from its schema; of an open set, what is known as often as what is not."""
+    given: dict[str, Any] = json.loads(schema)
+    leaf = {key: value for key, value in given.items() if key not in {"title", "description", "default", "examples"}}
+    if not leaf:
+        return scalars
+    if leaf.get("type") == "string" and not _SHAPING & set(leaf):
         leaf["format"] = "x-text"
-    return _from_schema(leaf, custom_formats=FORMATS)
+    drawn = _from_schema(leaf, custom_formats=FORMATS)
+    return st.one_of(st.sampled_from(given["examples"]), drawn) if "examples" in given else drawn

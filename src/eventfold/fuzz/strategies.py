@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from eventfold_models.tables import CHILDREN, EVENTS, FIELDS, REQUIRED
+from eventfold_models.tables import BLOCKS, CHILDREN, EVENTS, FIELDS, REQUIRED
 from hypothesis import strategies as st
 
 from eventfold.findings import SEVERITY, Severity
-from eventfold.table import CALL_KIND, PLANS, REPLY, Plan
+from eventfold.fold import Folder
+from eventfold.table import CALL_KIND, MACHINES, PLANS, REPLY, Plan
 from eventfold.wire import read_event
 
 from .payloads import documents, payloads, scalars, texts, values
@@ -42,8 +43,43 @@ _DARING = 8
 
 
 def messages() -> SearchStrategy[dict[str, Any]]:
-    """Draw any message that the schemas allow, as a dict on the wire."""
-    return values("Msg")
+    """
+    Draw any message that the schemas allow, as a dict on the wire.
+
+    Some are any values, some are long, with calls that were answered or not, and some are what a reply folds to, parked ones among
+    them.
+    """
+    return st.one_of(values("Msg"), *[_histories()] * 3, replies(moves=16).map(_folded))
+
+
+@st.composite
+def _histories(draw: DrawFn) -> dict[str, Any]:
+    """Draw a message of the assistant with results of its calls, each somewhere after its call; ids come again."""
+    content: list[Event] = []
+    owed: list[Event] = []
+    for block in draw(st.lists(st.one_of(values(BLOCKS[CALL_KIND]), values("AssistantContentBlock")), min_size=2, max_size=6)):
+        content.append(block)
+        owed += [block] if block["type"] == CALL_KIND else []
+        if owed and draw(st.booleans()):
+            call = owed.pop(draw(st.integers(0, len(owed) - 1)))
+            content.append(_answer(call, draw(values(BLOCKS[str(MACHINES["result"].kind)]))))
+    return {**draw(values("AssistantMsg")), "content": content}
+
+
+def _answer(call: Event, result: Event) -> Event:
+    """Make a result that of a call, with ids of its parts as a fold derives them."""
+    output = result["output"]
+    if not isinstance(output, str):
+        output = [{**part, "id": f"{call['id']}/{place}"} for place, part in enumerate(output)]
+    return {**result, "id": call["id"], "name": call["name"], "output": output}
+
+
+def _folded(events: Sequence[Event]) -> dict[str, Any]:
+    folder = Folder()
+    for event in events:
+        if event["type"] in PLANS:
+            folder.feed(read_event(event))
+    return folder.snapshots()[0]
 
 
 def cuts() -> SearchStrategy[list[int]]:
