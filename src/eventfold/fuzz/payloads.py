@@ -36,6 +36,10 @@ timestamps: SearchStrategy[str] = st.sampled_from(
 )
 #: Bytes of any length as a base64 document of their own.
 documents: SearchStrategy[str] = st.binary(max_size=7).map(lambda data: b64encode(data).decode("ascii"))
+#: A URL is any text a producer says; few of those are URLs to a library, so whole ones are among them.
+urls: SearchStrategy[str] = st.one_of(
+    texts, st.sampled_from(("https://example.org/a.png", "https://example.org", "file:///tmp/a.pdf", "s3://bucket/a%20b?v=1#c"))
+)
 scalars: SearchStrategy[Any] = st.one_of(st.none(), st.booleans(), st.integers(-5, 5), texts)
 #: Free-form objects: small, with a list inside now and then.
 _KEYS: tuple[str, ...] = ("k", "x_k", "type", "\u00e9")
@@ -50,12 +54,12 @@ extensions: SearchStrategy[dict[str, Any]] = st.one_of(
 )
 
 #: Definitions that stand for more than their JSON type says.
-FORMATS: dict[str, SearchStrategy[str]] = {"x-text": texts, "x-id": ids, "x-timestamp": timestamps, "x-base64": documents}
+FORMATS: dict[str, SearchStrategy[str]] = {"x-text": texts, "x-id": ids, "x-timestamp": timestamps, "x-base64": documents, "x-url": urls}
 #: What is drawn for a definition besides its schema. Counts stay small enough that their sums are counts, too.
 _NAMED: dict[str, dict[str, Any]] = {"Id": {"format": "x-id"}, "Timestamp": {"format": "x-timestamp"}, "Count": {"maximum": 2**40}}
 #: Keywords that say what a string looks like.
 _SHAPING = {"enum", "const", "format", "pattern", "minLength", "maxLength"}
-_FIELDS = {("Base64Source", "data"): "x-base64", ("DataCarrier", "data"): "x-base64"}
+_FIELDS = {("Base64Source", "data"): "x-base64", ("DataCarrier", "data"): "x-base64", ("UrlSource", "url"): "x-url"}
 
 
 @cache
@@ -90,7 +94,7 @@ def values(name: str) -> SearchStrategy[Any]:
 
 
 #: Exactly one of data and url, which is a condition in the schema and no field's own.
-_CARRIED = st.one_of(documents.map(lambda data: {"data": data}), texts.map(lambda url: {"url": url}))
+_CARRIED = st.one_of(documents.map(lambda data: {"data": data}), urls.map(lambda url: {"url": url}))
 
 
 def _carries(name: str) -> bool:

@@ -18,7 +18,7 @@ from eventfold.fold import Folder
 from eventfold.table import CALL_KIND, MACHINES, PLANS, REPLY, Plan
 from eventfold.wire import read_event
 
-from .payloads import documents, payloads, scalars, texts, values
+from .payloads import documents, payloads, scalars, texts, urls, values
 from .walk import Choice, Move, Walker, closing, complaints, item_class
 
 if TYPE_CHECKING:
@@ -292,7 +292,7 @@ class Writer:
         """Bind the field that refines an input."""
         fields = {name for step in plan.steps for name, _ in step.present}
         if choice.field in fields:
-            bound[choice.field] = self.draw(documents if plan.base64 is not None and plan.base64[0] == choice.field else texts)
+            bound[choice.field] = self.draw(documents if plan.base64 is not None and plan.base64[0] == choice.field else urls)
             leave |= fields - {choice.field}
         elif choice.value is None:
             leave.add(choice.field)
