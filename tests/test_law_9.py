@@ -123,7 +123,7 @@ def _foreign_url(stream: Stream, pointer: str) -> bool:
 
 
 def _final(stream: Stream, pointer: str) -> bool:
-    ends = [event for event in stream.events if event["type"] == "TEXT_BLOCK_END" and event.get("text")]
+    ends = [event for event in stream.events if event["type"] == "TEXT_BLOCK_END" and event.get("text") is not None]
     return _at(stream.ours, pointer) in {end["text"] for end in ends if end["block_id"] == stream.block(pointer)["id"]}
 
 
