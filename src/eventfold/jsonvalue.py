@@ -57,6 +57,17 @@ def escape(key: str) -> str:
     return key.replace("~", "~0").replace("/", "~1")
 
 
+def value_at(value: Any, pointer: str) -> Any:
+    """Give what stands at a JSON pointer (RFC 6901, section 4); None where nothing does."""
+    for step in pointer.split("/")[1:]:
+        key = step.replace("~1", "/").replace("~0", "~")
+        if is_object(value):
+            value = value.get(key)
+        else:
+            value = value[int(key)] if is_array(value) and key.isdigit() and int(key) < len(value) else None
+    return value
+
+
 def shown(value: Any, longest: int = 60) -> str:
     """Write a value for a message, shortened: as JSON, but for a string, which is quoted so that nothing in it steers a terminal."""
     if isinstance(value, str):

@@ -14,7 +14,7 @@ from eventfold_models import structs
 from eventfold_models.tables import EVENTS as OURS
 
 from eventfold.dialects.translation import NAMESPACE, UNFIT, UNKNOWN, Unfit
-from eventfold.jsonvalue import copy_json, depth_of, is_array, is_object, shown
+from eventfold.jsonvalue import copy_json, depth_of, is_array, is_object, shown, value_at
 
 from .blocks import TEXT, THINKING, Block
 from .calls import Calls
@@ -125,7 +125,7 @@ class AguiDecoder(Calls):
                 return None
             self.remark(NULL, f"{field} is null; what is optional is left out", found.pointer)
             del known[field]
-        left = {pointer: copy_json(_at(event, pointer)) for pointer in taken}
+        left = {pointer: copy_json(value_at(event, pointer)) for pointer in taken}
         if left:
             self.release()
             self.note("unknown", {"event": name, "values": left})
@@ -194,7 +194,7 @@ class AguiDecoder(Calls):
         kind: type[msgspec.Struct] = getattr(structs, OURS[carried["type"]])
         fields = {key: copy_json(value) for key, value in carried.items() if key not in {"type", "id"}}
         if own.get("carries") is not True:
-            fields |= {name: copy_json(said) for name, path in NATIVE.get(kind, ()) if (said := _at(event, f"/{path}")) is not None}
+            fields |= {name: copy_json(said) for name, path in NATIVE.get(kind, ()) if (said := value_at(event, f"/{path}")) is not None}
         reply_id = fields.get("reply_id")
         if isinstance(reply_id, str) and reply_id:
             self._learn(event, kind, fields, reply_id)
@@ -252,17 +252,6 @@ _SAID: dict[str, Callable[[AguiDecoder, Wire], None]] = {
 def _is_time(value: Any) -> bool:
     shape: Any = EVENTS[Type.RAW].optional["timestamp"]
     return value is not None and shape.fits(value)
-
-
-def _at(value: Any, pointer: str) -> Any:
-    """Give what stands at a pointer; None when nothing does."""
-    for step in pointer.split("/")[1:]:
-        key = step.replace("~1", "/").replace("~0", "~")
-        if is_object(value):
-            value = value.get(key)
-        else:
-            value = value[int(key)] if is_array(value) and key.isdigit() and int(key) < len(value) else None
-    return value
 
 
 def _well_formed(value: Any) -> Any:
