@@ -10,7 +10,7 @@ import subprocess
 import sys
 from base64 import b64decode
 from collections import Counter
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, ClassVar
 
 import pytest
@@ -131,7 +131,9 @@ def note_reply(events: list[Wire]) -> None:
     traits["second start"] += kinds.count("REPLY_START") > 1 and "REPLY_END" in kinds and kinds.index("REPLY_END") > len(kinds) - 2
     traits["parked at the end"] += "REPLY_END" not in kinds and "REPLY_START" in kinds
     started = [event["block_id"] for event in events if event["type"].endswith("_BLOCK_START")]
-    traits["one id in two kinds"] += len(set(started)) < len(started)
+    calls = {event["tool_call_id"] for event in events if event["type"] == "TOOL_CALL_START"}
+    traits["one id in two kinds of block"] += len(set(started)) < len(started)
+    traits["one id for a block and a call"] += bool(calls & set(started))
     deltas = {event.get("block_id") for event in events if event["type"].endswith("_BLOCK_DELTA")}
     traits["no delta at all"] += bool(set(started) - deltas)
     ends = [event for event in events if event["type"] == "REPLY_END"]
@@ -139,25 +141,57 @@ def note_reply(events: list[Wire]) -> None:
         traits[f"ended {ends[0].get('finished_reason') or 'by default'}"] += 1
         closed = kinds.count("TEXT_BLOCK_END") + kinds.count("THINKING_BLOCK_END") + kinds.count("DATA_BLOCK_END")
         traits["open block at a failed end"] += ends[0].get("finished_reason") in {"error", "interrupted"} and closed < len(started)
+    note_results(events)
+    note_answers(events)
+
+
+def note_results(events: list[Wire]) -> None:
+    """Note how results come: side by side, from outside as an event, as deltas, or as both."""
+    traits = Seen.traits
     open_results: set[str] = set()
     filled: set[str] = set()
+    submitted: set[str] = set()
+    growing: list[str] = []
     for event in events:
-        if event["type"] == "TOOL_RESULT_START":
+        kind: str = event["type"]
+        if kind == "TOOL_RESULT_START":
             traits["parallel results"] += bool(open_results)
             open_results.add(event["tool_call_id"])
-        elif event["type"] == "TOOL_RESULT_END":
+        elif kind == "TOOL_RESULT_END":
             open_results.discard(event["tool_call_id"])
-        elif event["type"] == "EXTERNAL_EXECUTION_RESULT":
+            traits["external result, by deltas alone"] += event["tool_call_id"] in submitted - filled
+        elif kind == "REQUIRE_EXTERNAL_EXECUTION":
+            submitted |= {call["id"] for call in event["tool_calls"]}
+        elif kind == "EXTERNAL_EXECUTION_RESULT":
             for result in event["execution_results"]:
                 traits["external result, " + ("started" if result["id"] in open_results else "not started")] += 1
-                filled |= {result["id"]} & open_results
-        elif event["type"].startswith("TOOL_RESULT_") and event["tool_call_id"] in filled:
-            traits["external result, streamed again"] += 1
+                filled.add(result["id"])
+        elif kind.startswith("TOOL_RESULT_"):
+            traits["external result, streamed again"] += event["tool_call_id"] in filled
+            growing.append(event["tool_call_id"])
+    turns = [key for key, _ in groupby(growing)]
+    traits["interleaved results"] += len(set(turns)) < len(turns)
+
+
+def note_answers(events: list[Wire]) -> None:
+    """Note how calls that wait are answered: some of them, with no, or changed."""
+    traits = Seen.traits
+    waiting: set[str] = set()
+    written: dict[str, str] = {}
+    for event in events:
+        if event["type"] == "TOOL_CALL_DELTA":
+            written[event["tool_call_id"]] = written.get(event["tool_call_id"], "") + event["delta"]
+        elif event["type"] == "REQUIRE_USER_CONFIRM":
+            waiting |= {call["id"] for call in event["tool_calls"]}
         elif event["type"] == "USER_CONFIRM_RESULT":
-            asked = sum(len(other["tool_calls"]) for other in events if other["type"] == "REQUIRE_USER_CONFIRM")
-            traits["partial answer"] += len(event["confirm_results"]) < asked
+            calls = [result["tool_call"] for result in event["confirm_results"]]
+            waiting -= {call["id"] for call in calls}
+            traits["partial answer"] += bool(calls) and bool(waiting)
             traits["denied"] += not all(result["confirmed"] for result in event["confirm_results"])
-            traits["edited call"] += any(result["tool_call"]["input"] for result in event["confirm_results"])
+            traits["edited call"] += any(
+                result["confirmed"] and result["tool_call"]["input"] != written.get(result["tool_call"]["id"], "")
+                for result in event["confirm_results"]
+            )
 
 
 def test_every_event_type_is_drawn(seen: type[Seen]) -> None:
@@ -170,8 +204,17 @@ def test_every_event_type_is_drawn(seen: type[Seen]) -> None:
     [
         *("combining", "zwj", "line separator", "astral", "unknown field", "unknown type", "sub-agent", "empty delta", "url", "odd base64"),
         *("extra", "final text", "several items", "interleaved replies", "redelivery", "several model calls", "second start"),
-        *("parked at the end", "one id in two kinds", "no delta at all", "ended completed", "ended by default", "ended interrupted"),
-        *("ended error", "ended exceed_max_iters", "open block at a failed end", "parallel results", "external result, started"),
+        *(
+            "parked at the end",
+            "one id in two kinds of block",
+            "one id for a block and a call",
+            "no delta at all",
+            "ended completed",
+            "ended by default",
+            "ended interrupted",
+        ),
+        *("ended error", "ended exceed_max_iters", "open block at a failed end", "parallel results", "interleaved results"),
+        *("external result, started", "external result, by deltas alone"),
         *("external result, not started", "external result, streamed again", "partial answer", "denied", "edited call"),
     ],
 )

@@ -41,7 +41,15 @@ class Broken(NamedTuple):
     rule: str
     data: bytes
     at: int  #: position of the event at which the rule fires
-    related: int | None = None  #: position of the earlier event that it clashes with, where the mutation knows it
+    related: int | None = None  #: position of the earlier event that it clashes with; None when there is none
+
+
+class _Small(NamedTuple):
+    """A small reply that breaks a rule, and where."""
+
+    events: list[Event]
+    at: int
+    related: int | None = None
 
 
 def mutations(rule: str) -> SearchStrategy[Broken]:
@@ -81,18 +89,19 @@ def _bytes(events: list[Event]) -> bytes:
 def _out_of_order(draw: DrawFn, rule: str) -> Broken:
     """Go on with a valid stream, by the shortest way, to where the table forbids an event, and put that event there."""
     writer = Writer(draw, "r")
-    way = _at_once(writer, rule)
+    turn = draw(st.integers(0, 99))
+    way = _at_once(writer, rule, turn)
     if not way:
         writer.begin(draw(st.sampled_from(("user",) if rule in _OF_ROLES else ("assistant",))))
         for kind, which, mood in draw(st.lists(STEP, max_size=0 if rule in _OF_EMPTY else 6)):
             writer.step(kind, which, mood)
         try:
-            way = way_to(writer.walker.reply, rule, _KEY)
+            way = way_to(writer.walker.reply, rule, _KEY, turn)
         except LookupError:
             # What the reply has come to, such as being parked by a call of another key, leaves no way: begin anew.
             writer = Writer(draw, "r")
             writer.begin("assistant")
-            way = way_to(writer.walker.reply, rule, _KEY)
+            way = way_to(writer.walker.reply, rule, _KEY, turn)
     for move in way[:-1]:
         writer.write([move])
     place = len(writer.events)
@@ -102,9 +111,10 @@ def _out_of_order(draw: DrawFn, rule: str) -> Broken:
     return Broken(rule, _bytes(writer.events), place, next((breach.since for breach in breaches if breach.rule == rule), None))
 
 
-def _at_once(writer: Writer, rule: str) -> list[Move]:
-    """Give a move that breaks the rule before the reply has begun."""
-    return [move for move in writer.walker.moves() if rule in writer.walker.breaks(move)][:1]
+def _at_once(writer: Writer, rule: str, turn: int) -> list[Move]:
+    """Give a move that breaks the rule before the reply has begun, if there is one; which one is told by the turn."""
+    found = [move for move in writer.walker.moves() if rule in writer.walker.breaks(move)]
+    return [found[turn % len(found)]] if found else []
 
 
 # --- content ------------------------------------------------------------------------------------
@@ -125,11 +135,12 @@ def _reply(*events: Event) -> list[Event]:
 
 
 @st.composite
-def _after(draw: DrawFn, rule: str, make: Callable[[DrawFn], tuple[list[Event], int]]) -> Broken:
+def _after(draw: DrawFn, rule: str, make: Callable[[DrawFn], _Small]) -> Broken:
     """Put a small broken reply behind a valid stream."""
     before = draw(streams(most=1, moves=4))
-    events, offset = make(draw)
-    return Broken(rule, _bytes([*before, *events]), len(before) + offset)
+    small = make(draw)
+    related = None if small.related is None else len(before) + small.related
+    return Broken(rule, _bytes([*before, *small.events]), len(before) + small.at, related)
 
 
 @st.composite
@@ -151,45 +162,47 @@ def _data_block(data: str) -> list[Event]:
     return [_head(start, 0, block_id="d", media_type="m"), _head(delta, 0, block_id="d", media_type="m", data=data)]
 
 
-def _too_many(_draw: DrawFn) -> tuple[list[Event], int]:
+def _too_many(_draw: DrawFn) -> _Small:
     start, end = _type_of("ModelCallStartEvent"), _type_of("ModelCallEndEvent")
     pair = [_head(start, 0, model_name="m"), _head(end, 0, input_tokens=2**53 - 1, output_tokens=0)]
-    return _reply(*pair, *pair), 4
+    return _Small(_reply(*pair, *pair), 4)
 
 
-def _cumulative(draw: DrawFn) -> tuple[list[Event], int]:
+def _cumulative(draw: DrawFn) -> _Small:
     pieces = draw(st.lists(st.text("ab", min_size=1, max_size=3), min_size=3, max_size=5))
-    return _reply(*_text_block(*("".join(pieces[:count]) for count in range(1, len(pieces) + 1)))), 4
+    return _Small(_reply(*_text_block(*("".join(pieces[:count]) for count in range(1, len(pieces) + 1)))), 4, 3)
 
 
-def _reused_id(draw: DrawFn) -> tuple[list[Event], int]:
+def _reused_id(draw: DrawFn) -> _Small:
     events = _reply(*_text_block("a", "b"))
-    events[3]["id"] = events[draw(st.integers(0, 2))]["id"]
-    return events, 3
+    earlier = draw(st.integers(0, 2))
+    events[3]["id"] = events[earlier]["id"]
+    return _Small(events, 3, earlier)
 
 
-def _redelivered(draw: DrawFn) -> tuple[list[Event], int]:
+def _redelivered(draw: DrawFn) -> _Small:
     events = _reply(*_text_block("a"))
-    return [*events, events[draw(st.integers(0, len(events) - 1))]], len(events)
+    first = draw(st.integers(0, len(events) - 1))
+    return _Small([*events, events[first]], len(events), first)
 
 
-def _extra(draw: DrawFn) -> tuple[list[Event], int]:
+def _extra(draw: DrawFn) -> _Small:
     name = draw(st.sampled_from(FIELDS[BLOCKS["text"]]))
-    return _reply(*_text_block("a", extra={name: draw(texts), "signature": "s"})), 3
+    return _Small(_reply(*_text_block("a", extra={name: draw(texts), "signature": "s"})), 3)
 
 
-def _not_base64(draw: DrawFn) -> tuple[list[Event], int]:
+def _not_base64(draw: DrawFn) -> _Small:
     data = draw(st.sampled_from(("x", "!!!!", "YWJ", "YQ", "YR==", "Y Q=", "YQ==\n", "-_-_", "data:,x", "=", "YQ=a", "\u00e9")))
-    return _reply(*_data_block(data)), 2
+    return _Small(_reply(*_data_block(data)), 2)
 
 
-def _field_of_wrong_type(draw: DrawFn) -> tuple[list[Event], int]:
+def _field_of_wrong_type(draw: DrawFn) -> _Small:
     events = _reply(*_text_block("a"))
     place = draw(st.integers(0, len(events) - 1))
     name = draw(st.sampled_from([key for key in events[place] if key != "type"]))
     wrong: list[Any] = [5, [], {}, True, 1.5]
     events[place] = {**events[place], name: draw(st.sampled_from(wrong))}
-    return events, place
+    return _Small(events, place)
 
 
 def _message(**fields: Any) -> bytes:
@@ -274,7 +287,7 @@ def _server_sent(marker: bytes, end: bytes) -> Callable[[], SearchStrategy[Broke
     return build
 
 
-def _behind(rule: str, make: Callable[[DrawFn], tuple[list[Event], int]]) -> Callable[[], SearchStrategy[Broken]]:
+def _behind(rule: str, make: Callable[[DrawFn], _Small]) -> Callable[[], SearchStrategy[Broken]]:
     return lambda: _after(rule, make)
 
 

@@ -129,9 +129,9 @@ def streams(draw: DrawFn, *, most: int = 3, moves: int = 16, redelivered: bool =
 
 @st.composite
 def redeliveries(draw: DrawFn, stream: Sequence[Event]) -> list[Event]:
-    """Draw the stream with some events delivered again, anywhere after their first; created_at may differ."""
+    """Draw the stream with some events, if it has any, delivered again, anywhere after their first; created_at may differ."""
     again: list[Event] = list(stream)
-    for _ in range(draw(st.integers(1, 4))):
+    for _ in range(draw(st.integers(1, 4)) if again else 0):
         index = draw(st.integers(0, len(again) - 1))
         place = draw(st.integers(index + 1, len(again)))
         event = again[index]

@@ -247,21 +247,23 @@ def _shortest(reply: Reply, kind: str | None, key: str, ending: str) -> Move:
     raise LookupError(message)
 
 
-def way_to(reply: Reply, rule: str, key: str) -> list[Move]:
+def way_to(reply: Reply, rule: str, key: str, turn: int = 0) -> list[Move]:
     """
     Find the shortest way to break a rule: moves that are legal, and as the last one that breaks it.
 
-    The moves name the reply and instances of one key, so that a key that is not used gives a way on its own.
+    The moves name the reply and instances of one key, so that a key that is not used gives a way on its own. Of ways of one
+    length, `turn` chooses: it says with which event type the search begins.
 
     Raises:
         LookupError: there is none.
 
     """
     kinds = _kinds_of(rule)
+    plans = [plan for plan in PLANS.values() if plan.steps and (plan.kind is None or plan.kind in kinds)]
+    first = turn % len(plans)
     moves = [
         Move(plan, key if plan.kind is not None else "", PARTS[0] if plan.part else "", chosen)
-        for plan in PLANS.values()
-        if plan.steps and (plan.kind is None or plan.kind in kinds)
+        for plan in (*plans[first:], *plans[:first])
         for chosen in choices(plan)
     ]
     todo: list[tuple[Reply, list[Move]]] = [(reply, [])]
