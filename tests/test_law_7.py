@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import json
+from datetime import date
 from typing import Any
 
 import msgspec
@@ -18,12 +19,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
+from eventfold import read_event
 from eventfold.fuzz.payloads import values
 from eventfold.jsonvalue import is_array, is_object
 from eventfold.wire import EventReader
+from eventfold.wire.reader import InvalidEvent
 from eventfold.wire.schema import errors
 
 ADAPTERS: dict[str, TypeAdapter[Any]] = {name: TypeAdapter(getattr(models, name)) for name in (*tables.FIELDS, *tables.UNIONS)}
+#: What the type of a class is called.
+TAGS = {name: value for tag, members in tables.UNIONS.values() if tag == "type" for value, name in members.items()}
 
 ODD: list[Any] = [
     *(None, True, False, 0, -1, 1, 1.0, 1.5, -0.0, 2**53 - 1, 2**53, 2**63, 2**64, -(2**63), 1e300),
@@ -140,14 +145,51 @@ def test_all_agree_on_odd_values_in_every_field_of_an_event(value: Any) -> None:
         assert verdict_of_model(text, "AgentEvent") == schema, key
 
 
-def test_python_values_are_judged_like_text() -> None:
-    """A model made of Python values is as strict as one made of text, but that its class may stand for the tag."""
-    block: dict[str, Any] = {"id": "1", "text": "t"}
-    assert models.TextBlock.model_validate({**block, "type": "text"}) == models.TextBlock(**block)
-    assert not verdict_of_model(json.dumps(block), "TextBlock")
-    for wrong in ({**block, "text": 5}, {**block, "id": ""}, {**block, "id": None}, {**block, "created_at": 1}):
-        with pytest.raises(ValidationError):
-            models.TextBlock.model_validate({**wrong, "type": "text"})
+@pytest.mark.parametrize("name", ADAPTERS)
+def test_python_values_are_judged_like_text(name: str) -> None:
+    """A value of a class, changed or not, is accepted by all or by none, but that a model's class may stand for the tag."""
+
+    @given(changed(name))
+    def agree(value: Any) -> None:
+        schema = verdict_of_schema(value, name)
+        assert model_of_value(value, name) == verdict_of_schema(tagged(value, name), name)
+        if name in tables.EVENTS.values():
+            kind: Any = value.get("type") if is_object(value) else None
+            known = isinstance(kind, str) and kind in tables.EVENTS
+            assert engine_of_value(value) == (
+                known and (schema if tables.EVENTS[kind] == name else verdict_of_schema(value, tables.EVENTS[kind]))
+            )
+
+    agree()
+
+
+def tagged(value: Any, name: str) -> Any:
+    """Put the tag where it is missing and a class can stand for it."""
+    if is_array(value):
+        return [tagged(item, name) for item in value]
+    if not is_object(value) or name not in tables.FIELDS:
+        return value
+    held = tables.CHILDREN.get(name, {})
+    whole = {key: tagged(item, held[key]) if key in held else item for key, item in value.items()}
+    return {"type": TAGS[name], **whole} if name in TAGS else whole
+
+
+def model_of_value(value: Any, name: str) -> bool:
+    """Ask pydantic about a Python value."""
+    try:
+        ADAPTERS[name].validate_python(value)
+    except ValidationError:
+        return False
+    return True
+
+
+def engine_of_value(value: Any) -> bool:
+    """Ask the engine about a Python value."""
+    try:
+        read_event(value)
+    except InvalidEvent:
+        return False
+    return True
 
 
 EVENT = '{"type":"CUSTOM","id":"1","created_at":"t","name":"n","value":{"k":%s}}'
@@ -172,3 +214,53 @@ def test_what_parsers_refuse_is_listed(reason: str) -> None:
     """Each exception is exactly as listed."""
     text, engine, model = PARSERS[reason]
     assert (verdict_of_engine(text), verdict_of_model(text, "AgentEvent")) == (engine, model)
+
+
+def nested(depth: int) -> Any:
+    """Nest objects."""
+    value: Any = 1
+    for _ in range(depth):
+        value = {"k": value}
+    return value
+
+
+#: Python values that no JSON text has, in a field that takes any: the value, and who accepts it (schema, engine, model).
+NO_JSON: dict[str, tuple[Any, bool, bool, bool]] = {
+    "NaN is a float, and the engine writes values as JSON": (float("nan"), True, False, True),
+    "so is infinity": (float("inf"), True, False, True),
+    "the engine stops at depth 100": (nested(120), True, False, True),
+    "the engine repairs lone surrogates, and the others do not look at them": ("\ud83d", True, True, True),
+    "a key that is a number is written as text": ({1: 2}, True, True, True),
+    "a tuple is written as an array": ((1, 2), True, True, True),
+    "bytes are no JSON": (b"x", True, False, True),
+    "a set is no JSON": ({1}, True, False, True),
+    "an integer of any size is an integer": (10**400, True, True, True),
+}
+#: The same in a field that takes an object.
+NO_JSON_OBJECT: dict[str, tuple[Any, bool, bool, bool]] = {
+    "a key that is a number is written as text, which pydantic refuses": ({1: 2}, True, True, False),
+    "a tuple of pairs is no object": ((("k", 1),), False, False, False),
+    "the engine stops at depth 100": (nested(120), True, False, True),
+    "NaN is a float": ({"k": float("nan")}, True, False, True),
+}
+#: The same in a field that takes text with something in it.
+NO_JSON_TEXT: dict[str, tuple[Any, bool, bool, bool]] = {
+    "pydantic does not count the characters of a lone surrogate": ("\ud83d", True, True, False),
+    "bytes are no text": (b"x", False, False, False),
+    "a date is no text": (date(2026, 1, 1), False, False, False),
+}
+CASES = [
+    *((reason, "value", verdicts) for reason, verdicts in NO_JSON.items()),
+    *((reason, "metadata", verdicts) for reason, verdicts in NO_JSON_OBJECT.items()),
+    *((reason, "id", verdicts) for reason, verdicts in NO_JSON_TEXT.items()),
+]
+
+
+@pytest.mark.parametrize(("reason", "field", "verdicts"), CASES, ids=[f"{field}: {reason}" for reason, field, _ in CASES])
+def test_what_no_json_text_has_is_listed(reason: str, field: str, verdicts: tuple[Any, bool, bool, bool]) -> None:
+    """Each exception is exactly as listed; the engine takes what can be written as JSON, and judges what is written."""
+    value, *accepted = verdicts
+    event: dict[str, Any] = {"type": "CUSTOM", "id": "1", "created_at": "t", "name": "n", "value": {}}
+    event = {**event, field: {"k": value} if field == "value" else value}
+    given_by = [verdict_of_schema(event, "CustomEvent"), engine_of_value(event), model_of_value(event, "CustomEvent")]
+    assert given_by == accepted, reason

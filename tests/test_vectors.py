@@ -103,6 +103,13 @@ def test_a_vector_of_a_dialect_keeps_its_word(vector: Vector) -> None:
     assert {*vector.get("times", {})} <= {*vector["findings"]}
 
 
+@pytest.mark.parametrize("vector", [*VECTORS, *FOREIGN], ids=[vector["id"] for vector in [*VECTORS, *FOREIGN]])
+def test_the_intent_of_a_vector_is_one_sentence(vector: Vector) -> None:
+    """It ends with its only full stop."""
+    assert vector["intent"].endswith(".")
+    assert ". " not in vector["intent"]
+
+
 def test_no_two_vectors_of_a_dialect_are_one() -> None:
     """Each has a stream and an intent of its own."""
     streams = Counter((vector["dialect"], json.dumps([vector.get(name) for name in ("values", "bytes", "done")])) for vector in FOREIGN)
