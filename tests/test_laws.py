@@ -334,8 +334,22 @@ _NOT_STREAMED: Wire = {
 }
 
 
+#: A result that is streamed, and whose text is empty.
+_EMPTY: Wire = {
+    "id": "a",
+    "name": "",
+    "role": "assistant",
+    "created_at": "2026-01-01T00:00:01",
+    "content": [
+        {"type": "tool_call", "id": "b", "name": "", "input": "", "state": "finished"},
+        {"type": "tool_result", "id": "b", "name": "", "output": [{"type": "text", "id": "b/0", "text": ""}], "state": "success"},
+    ],
+}
+
+
 @four_times
 @example(_NOT_STREAMED, [])
+@example(_EMPTY, [])
 @given(messages(), cuts())
 def test_law_6_what_unfolding_loses_is_listed(message: Wire, pieces: list[int]) -> None:
     """Any message comes back equal outside the losses, and nothing is listed in vain."""

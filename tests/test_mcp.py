@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from dialect_laws import decoded, encoded, folded, journey, outside, patterns_of
 from eventfold_models.tables import EVENTS, MESSAGES
-from hypothesis import given, note
+from hypothesis import example, given, note
 from hypothesis import strategies as st
 from mcp.server.validation import validate_tool_use_result_messages
 from mcp_peer import accept, called, replayed
@@ -96,6 +96,26 @@ def test_redelivered_events_come_back_as_such(stream: list[Wire]) -> None:
     assert folded(journey(MCP, stream).back) == folded(stream)
 
 
+#: A call that is answered though nobody asked, and then runs: its end was held back when the answer came.
+UNASKED: list[Wire] = [
+    {"id": str(place), "created_at": f"2026-01-0{place + 1}", "reply_id": "r", **event}
+    for place, event in enumerate(
+        [
+            {"type": "REPLY_START", "session_id": "s", "name": "n"},
+            {"type": "TOOL_CALL_START", "tool_call_id": "c", "tool_call_name": "t"},
+            {"type": "TOOL_CALL_END", "tool_call_id": "c"},
+            {
+                "type": "USER_CONFIRM_RESULT",
+                "confirm_results": [{"confirmed": True, "tool_call": {"type": "tool_call", "id": "c", "name": "t", "input": ""}}],
+            },
+            {"type": "TOOL_RESULT_START", "tool_call_id": "c", "tool_call_name": "t"},
+            {"type": "TOOL_RESULT_END", "tool_call_id": "c", "state": "success"},
+        ]
+    )
+]
+
+
+@example(UNASKED)
 @given(broken_streams())
 def test_a_broken_stream_goes_out_and_comes_back(stream: list[Wire]) -> None:
     """A stream that breaks rules of ours is said in messages that MCP accepts, and comes back as it was."""

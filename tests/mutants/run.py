@@ -48,6 +48,7 @@ class Mutant(NamedTuple):
 EFFECTS, LIFECYCLE, DRAFT = "src/eventfold/effects.py", "src/eventfold/lifecycle.py", "src/eventfold/draft.py"
 BASE64, INTERPRETER, SHORTCUTS = "src/eventfold/base64_text.py", "src/eventfold/interpreter.py", "src/eventfold/shortcuts.py"
 INSTANCES = "src/eventfold/instances.py"
+CHECK, FINDINGS = "src/eventfold/check.py", "src/eventfold/findings.py"
 TABLE, RESUME, UNFOLD, SHAPE = "schemas/lifecycle.json", "src/eventfold/resume.py", "src/eventfold/unfold.py", "src/eventfold/shape.py"
 
 MUTANTS: dict[str, Mutant] = {
@@ -188,6 +189,36 @@ MUTANTS: dict[str, Mutant] = {
     ),
     "unfold denies every finished call": Mutant(
         UNFOLD, 'denied = state == "finished" and not ended and not', 'denied = state == "finished" and not'
+    ),
+    "unfold forgets the error": Mutant(
+        UNFOLD, '("finished_reason", "error", "structured_output")', '("finished_reason", "structured_output")'
+    ),
+    "unfold takes usage of nothing for none": Mutant(
+        UNFOLD, "        if usage is not None:\n            tokens", "        if any((usage or {}).values()):\n            tokens"
+    ),
+    "unfold makes no delta of an empty text": Mutant(UNFOLD, 'list(self.pieces(part["text"])) or [""]', 'list(self.pieces(part["text"]))'),
+    "unfold says nothing of a source's unknown fields": Mutant(
+        UNFOLD, '        self.lose_unknown(f"{pointer}/source", source, FIELDS[class_of(source, "DataSource")])\n', ""
+    ),
+    "unfold gives the second result to the first call": Mutant(UNFOLD, "        if self.answered.get(key):\n", "        if False:\n"),
+    "what is wrong with a stored message is said of an event": Mutant(
+        CHECK, "self._remark(self.messages if type(event) is StoredMessage else index)", "self._remark(index)"
+    ),
+    "an event of unknown type is not counted": Mutant(
+        CHECK, "self.events += any(remark.type or remark.rule == TOO_DEEP for remark in remarks)", "pass"
+    ),
+    "a finding forgets what it clashes with": Mutant(CHECK, "related=breach.since,", "related=None,"),
+    "findings of all blocks are one": Mutant(CHECK, "            (breach.reply_id, breach.key),\n", "            (breach.reply_id,),\n"),
+    "findings of all replies are one": Mutant(CHECK, "            (breach.reply_id, breach.key),\n", "            (breach.key,),\n"),
+    "an event that was not guessed is lost": Mutant(CHECK, "                    event = _decoded(whole, data)\n", ""),
+    "an event of the guessed class goes unjudged": Mutant(CHECK, "(extended and not self._repeats(event))", "False"),
+    "times are not looked at": Mutant(
+        CHECK, "                self._look_at_time(event, index)\n            apply", "                pass\n            apply"
+    ),
+    "every event of a piece stands on its last line": Mutant(CHECK, "self._last - length_hint(self._rest)", "self._last"),
+    "the end of the stream is not looked at": Mutant(CHECK, "        self.folder.lifecycle.finish(self.events)\n", ""),
+    "a rule that breaks again is forgotten": Mutant(
+        FINDINGS, "            self._counts[key] += 1\n            return\n", "            return\n"
     ),
 }
 

@@ -117,12 +117,17 @@ class McpEncoder(Encoder):
         yield _told(event)
 
     def answer(self, event: Any) -> Iterator[Wire]:
-        """Tell the answer. What is sent is the call as the user confirmed it; one that was denied is not."""
-        yield _told(event)
-        for item in event.confirm_results:
-            block = _field(item, "tool_call")
-            call = self.calls.get(event.reply_id, {}).get(_field(block, "id"))
+        """Tell the answer, after what was held back of its calls. What is sent is the call as the user confirmed it; one denied is not."""
+        answered = [
+            (self.calls.get(event.reply_id, {}).get(_field(_field(item, "tool_call"), "id")), item) for item in event.confirm_results
+        ]
+        for call, _ in answered:
             if call is not None:
+                yield from self._release(call)
+        yield _told(event)
+        for call, item in answered:
+            if call is not None:
+                block = _field(item, "tool_call")
                 call.answer(confirmed=_field(item, "confirmed"), name=_field(block, "name"), text=_field(block, "input"))
 
     def hand_out(self, event: Any) -> Iterator[Wire]:
