@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 from functools import cache
+from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -25,11 +26,12 @@ from support import RECORDINGS, ROOT, Wire, events_of, recording_name
 from eventfold import InvalidEvent, read_event
 from eventfold.dialects import NAMES, Dialect, UnknownDialect, all_rules, dialect, recognise
 from eventfold.dialects.reading import DialectChecker, Recogniser
-from eventfold.dialects.translation import UNFIT, Decoder
+from eventfold.dialects.translation import MIXED, UNFIT, Decoder
 from eventfold.findings import Severity
 from eventfold.fuzz.breaking import broken_streams, nested, with_odd_value
 from eventfold.fuzz.strategies import streams
 from eventfold.jsonvalue import is_object
+from eventfold.vectors import dialect_vectors
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -217,6 +219,27 @@ def test_nothing_is_recognised_as_two_dialects(values: list[Any]) -> None:
     """At most one dialect claims a value; asking does not raise."""
     for value in values:
         assert len([each.name for each in DIALECTS if each.recognise(value)]) <= 1
+
+
+#: A stream of each dialect that has vectors, as values.
+PURE: dict[str, list[Any]] = {
+    name: vector["values"]
+    for name in NAMES
+    for vector in dialect_vectors(name)
+    if "values" in vector and not vector["findings"] and dialect(name).recognise(vector["values"][0])
+}
+
+
+@pytest.mark.parametrize(("name", "other"), [*permutations(PURE, 2)])
+def test_a_value_of_another_dialect_is_an_error_that_names_it(name: str, other: str) -> None:
+    """A capture that two providers wrote to: whose the second half is, is said where it begins, and once."""
+    both = [*PURE[name], *PURE[other]]
+    checker = DialectChecker(dialect(name))
+    checker.feed(b"".join(json.dumps(value).encode() + b"\n" for value in both))
+    mixed = [finding for finding in checker.finish() if finding.rule == MIXED]
+    assert [finding.index for finding in mixed] == [len(PURE[name])]
+    assert dialect(other).title in mixed[0].message
+    assert mixed[0].severity is Severity.ERROR
 
 
 @pytest.mark.parametrize("each", DIALECTS, ids=named)

@@ -117,7 +117,7 @@ def things(event: Wire) -> set[str]:
 
 @pytest.mark.parametrize("rule", RULES)
 def test_a_mutation_fires_the_rule_that_it_is_named_after(rule: str) -> None:
-    """The rule fires at the event that the mutation broke, with the event that it clashes with; the messages stay valid."""
+    """The rule fires at the event that the mutation broke, at its line, with the event that it clashes with; the messages stay valid."""
 
     @settings(max_examples=_SLOW.get(rule, _FEW))
     @given(st.data())
@@ -128,6 +128,8 @@ def test_a_mutation_fires_the_rule_that_it_is_named_after(rule: str) -> None:
         assert broken.related in clashes, findings
         if rule in CLASHES or rule in ALONE:
             assert set(clashes) <= expected(broken), findings
+            lines = [*range(1, len(broken.data.splitlines()) + 1), None]
+            assert [finding.line for finding in findings] == [lines[finding.index] for finding in findings]
         if broken.related is None:
             assert set(clashes) == {None}
         for message in messages:

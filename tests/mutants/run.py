@@ -210,7 +210,6 @@ MUTANTS: dict[str, Mutant] = {
     "a finding forgets what it clashes with": Mutant(CHECK, "related=breach.since,", "related=None,"),
     "findings of all blocks are one": Mutant(CHECK, "            (breach.reply_id, breach.key),\n", "            (breach.reply_id,),\n"),
     "findings of all replies are one": Mutant(CHECK, "            (breach.reply_id, breach.key),\n", "            (breach.key,),\n"),
-    "an event that was not guessed is lost": Mutant(CHECK, "                    event = _decoded(whole, data)\n", ""),
     "an event of the guessed class goes unjudged": Mutant(CHECK, "(extended and not self._repeats(event))", "False"),
     "times are not looked at": Mutant(
         CHECK, "                self._look_at_time(event, index)\n            apply", "                pass\n            apply"

@@ -14,7 +14,7 @@ from eventfold_models.tables import RULES
 
 from eventfold.findings import Loss
 
-from .translation import Decoder, Dialect, Encoder, Remark, Row, Said, Unfit
+from .translation import OF_STREAMS, Decoder, Dialect, Encoder, Remark, Row, Said, Unfit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -77,8 +77,8 @@ def dialect(name: str) -> Dialect:
 
 
 def all_rules() -> dict[str, Mapping[str, str]]:
-    """Give the rules of the contract and those of every dialect."""
-    return {**RULES, **{name: entry for each in NAMES for name, entry in dialect(each).rules.items()}}
+    """Give the rules of the contract, those of every dialect, and those of streams in any."""
+    return {**RULES, **OF_STREAMS, **{name: entry for each in NAMES for name, entry in dialect(each).rules.items()}}
 
 
 def recognise(values: Iterable[Any]) -> Dialect | None:

@@ -19,7 +19,7 @@ from eventfold.wire import DONE, Framer
 from eventfold.wire.json_text import Unreadable, parse
 
 from . import recognise
-from .translation import Unfit
+from .translation import MIXED, OF_STREAMS, UNFIT, UNKNOWN, Remark, Unfit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -48,7 +48,7 @@ class DialectChecker(Checker):
         self.dialect = dialect
         self.losses: list[Loss] = []
         self._decoder = dialect.decoder()
-        self._collector = Collector({**RULES, **dialect.rules})
+        self._collector = Collector({**RULES, **dialect.rules, **OF_STREAMS})
         self._messages: list[Any] = []
 
     def feed(self, data: bytes) -> None:
@@ -90,16 +90,26 @@ class DialectChecker(Checker):
                 continue
             index = self.events
             self.events += 1
-            self._take(self._decoder.feed(value), index)
+            self._take(self._decoder.feed(value), index, value)
         self._say_problems()
 
-    def _take(self, events: Iterable[Any], index: int) -> None:
+    def _take(self, events: Iterable[Any], index: int, value: Any = None) -> None:
+        """Apply the events that a value was translated to, and say what was remarked of it."""
         for event in events:
             self._apply(event, index)
         if not self._keep:
             self._decoder.losses.clear()
-        for rule, detail, pointer, related in self._decoder.remarks:
+        for rule, detail, pointer, related in self._judged(value, self._decoder.remarks):
             self._collector.add(rule, (detail,), index=index, line=self._line, pointer=pointer, related=related, values={"detail": detail})
+
+    def _judged(self, value: Any, remarks: list[Remark]) -> list[Remark]:
+        """Say of a value that the dialect does not read whose it is, if it is another dialect's."""
+        if not any(remark.rule in {UNKNOWN, UNFIT} for remark in remarks) or self.dialect.recognise(value):
+            return remarks
+        other = recognise([value])
+        if other is None:
+            return remarks
+        return [Remark(MIXED, f"a value of {other.title} in a stream of {self.dialect.title}")]
 
     def _take_messages(self) -> None:
         if self.dialect.read_messages is None:

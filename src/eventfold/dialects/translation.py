@@ -34,7 +34,7 @@ NAMESPACE = "eventfold"
 
 
 #: Rules that every dialect has.
-UNFIT, UNKNOWN = "dialect.unfit", "dialect.unknown"
+UNFIT, UNKNOWN, MIXED = "dialect.unfit", "dialect.unknown", "dialect.mixed"
 
 
 class Unfit(ValueError):
@@ -221,5 +221,14 @@ COMMON = {
         "note",
         "A foreign value is of no kind that the dialect knows",
         "Nothing of the message is known to depend on it. It is kept whole, in a CUSTOM event.",
+    ),
+}
+
+#: What is wrong with a stream, whichever dialect reads it.
+OF_STREAMS = {
+    MIXED: rule(
+        "error",
+        "A value of another dialect stands in the stream",
+        "A stream speaks one dialect, so what this value says is missing from the messages. Write each dialect to a file of its own.",
     ),
 }

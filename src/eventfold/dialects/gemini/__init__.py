@@ -14,7 +14,7 @@ from eventfold.jsonvalue import is_array, is_object
 
 from .names import in_camel_case
 from .request import LOSSES, write_messages
-from .stream import GeminiDecoder
+from .stream import OF_OTHERS, GeminiDecoder
 
 RULES = {
     **COMMON,
@@ -90,14 +90,13 @@ MAPPING = (
 )
 
 _OF_CHUNKS = ("usageMetadata", "promptFeedback", "modelVersion", "responseId")
-_OF_OTHERS = ("type", "object", "choices", "kind", "jsonrpc", "event")
 #: What an error of Google says; that of OpenAI has no status, and its code is no number.
 _OF_ERRORS = {"code": int, "message": str, "status": str}
 
 
 def recognise(value: Any) -> bool:
     """Tell whether a value is a chunk or response of Gemini, an error, a content of its model, or a request."""
-    if not is_object(value) or any(key in value for key in _OF_OTHERS):
+    if not is_object(value) or any(key in value for key in OF_OTHERS):
         return False
     value = in_camel_case(value)
     error = value.get("error")

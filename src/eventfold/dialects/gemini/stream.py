@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: Fields by which a chunk is known.
 KNOWN = ("candidates", "usageMetadata", "promptFeedback", "modelVersion", "responseId", "createTime", "modelStatus")
+#: Fields of what others stream, whatever counts it has.
+OF_OTHERS = ("type", "object", "choices", "kind", "jsonrpc", "event")
 #: Kinds of error there, and of ours. The rest is "unknown".
 ERRORS = {
     "UNAUTHENTICATED": "authentication",
@@ -73,7 +75,7 @@ class GeminiDecoder(Decoder):
         chunk: Wire = {key: item if key == "candidates" else repaired(item) for key, item in value.items()}
         if is_object(chunk.get("error")):
             yield from self._error(chunk)
-        elif not any(chunk.get(name) is not None for name in KNOWN):
+        elif not _is_chunk(chunk):
             self.remark(UNKNOWN, f"a chunk with {shown(sorted(value))}")
             where = {"reply_id": self._name} if self._candidates else {}
             yield self.event(structs.CustomEvent, name="gemini.unknown", value=repaired(copy_json(value)), **where)
@@ -248,3 +250,8 @@ def _merged(name: str, before: Any, item: Any) -> Any:
         lists = {key: [*before[key], *value] for key, value in item.items() if is_array(value) and is_array(before.get(key))}
         return {**before, **item, **lists}
     return {**before, **item}
+
+
+def _is_chunk(value: Wire) -> bool:
+    known = any(value.get(name) is not None for name in KNOWN)
+    return known and ("candidates" in value or not any(name in value for name in OF_OTHERS))

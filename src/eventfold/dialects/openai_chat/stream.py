@@ -205,7 +205,7 @@ def _is_known(name: Any) -> bool:
 
 
 def _is_chunk(value: Wire) -> bool:
-    return "choices" in value or _is_known(value.get("object")) or is_object(value.get("usage"))
+    return "choices" in value or _is_known(value.get("object")) or (is_object(value.get("usage")) and "type" not in value)
 
 
 def _choices(value: Wire) -> list[Any]:
