@@ -25,6 +25,7 @@ from support import RECORDINGS, ROOT, Wire, events_of, recording_name
 
 from eventfold import InvalidEvent, read_event
 from eventfold.dialects import NAMES, Dialect, UnknownDialect, all_rules, dialect, recognise
+from eventfold.dialects.others import FIELDS, KEPT_BY_ANOTHER
 from eventfold.dialects.reading import DialectChecker, Recogniser
 from eventfold.dialects.translation import MIXED, UNFIT, Decoder
 from eventfold.findings import Severity
@@ -240,6 +241,28 @@ def test_a_value_of_another_dialect_is_an_error_that_names_it(name: str, other: 
     assert [finding.index for finding in mixed] == [len(PURE[name])]
     assert dialect(other).title in mixed[0].message
     assert mixed[0].severity is Severity.ERROR
+
+
+ASKED = [each for each in DIALECTS if KEPT_BY_ANOTHER in each.losses]
+
+
+@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize("each", ASKED, ids=named)
+def test_what_another_provider_keeps_is_a_loss_unless_its_block_is_lost(each: Dialect, field: str) -> None:
+    """A signature, an id: a request says what its own provider keeps, and reports the rest where it stands."""
+    content: list[Wire] = [
+        {"type": "text", "id": "t", "text": "a", field: {"signed": "s"}},
+        {"type": "tool_call", "id": "c", "name": "f", "input": "{}", "state": "finished", field: {"signed": "s"}},
+        {"type": "tool_result", "id": "c", "name": "f", "output": "o", "state": "success"},
+        {"type": "thinking", "id": "t", "thinking": "hm", field: {"signed": "s"}},
+        {"type": "text", "id": "u", "text": "b", field: {}},
+    ]
+    message = {"role": "assistant", "name": "n", "id": "m", "created_at": "2026-01-01", "content": content}
+    assert each.write_messages is not None
+    losses = [loss.pointer for loss in each.write_messages([message]).losses]
+    lost = [f"/0/content/{place}/{field}" for place in (0, 1, 3) if f"/0/content/{place}" not in losses]
+    own = f"/content/*/{field}" not in each.losses[KEPT_BY_ANOTHER]
+    assert [pointer for pointer in losses if pointer.endswith(field)] == ([] if own else lost)
 
 
 @pytest.mark.parametrize("each", DIALECTS, ids=named)

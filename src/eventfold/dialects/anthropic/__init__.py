@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from eventfold.dialects.others import lost_of, only, reporting
 from eventfold.dialects.translation import COMMON, Dialect, Row, rule
 from eventfold.jsonvalue import is_array, is_object
 
@@ -181,8 +182,8 @@ DIALECT = Dialect(
     title="Anthropic Messages (anthropic 2.14.0)",
     recognise=recognise,
     decoder=AnthropicDecoder,
-    write_messages=write_messages,
+    write_messages=reporting(write_messages, only("x_anthropic")),
     mapping=MAPPING,
-    losses=LOSSES,
+    losses={**LOSSES, **lost_of("x_anthropic")},
     rules=RULES,
 )

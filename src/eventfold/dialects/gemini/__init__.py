@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from eventfold.dialects.others import lost_of, only, reporting
 from eventfold.dialects.translation import COMMON, Dialect, Row, rule
 from eventfold.jsonvalue import is_array, is_object
 
@@ -116,8 +117,8 @@ DIALECT = Dialect(
     title="Google Gemini generateContent (google-genai 3.6.1)",
     recognise=recognise,
     decoder=GeminiDecoder,
-    write_messages=write_messages,
+    write_messages=reporting(write_messages, only("x_gemini")),
     mapping=MAPPING,
-    losses=LOSSES,
+    losses={**LOSSES, **lost_of("x_gemini")},
     rules=RULES,
 )

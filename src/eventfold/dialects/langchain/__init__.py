@@ -7,6 +7,7 @@ and its agent protocol (SSE), and stored messages. A run is a reply where the fo
 
 from __future__ import annotations
 
+from eventfold.dialects.others import lost_of, only, reporting
 from eventfold.dialects.translation import COMMON, Dialect, Row, rule
 
 from .decoder import LangChainDecoder
@@ -93,8 +94,8 @@ DIALECT = Dialect(
     title="LangChain (langchain-core 1.8.3, LangGraph 1.2.24, protocol 0.0.20)",
     recognise=recognise,
     decoder=LangChainDecoder,
-    write_messages=write_messages,
+    write_messages=reporting(write_messages, only("x_langchain")),
     mapping=MAPPING,
-    losses=LOSSES,
+    losses={**LOSSES, **lost_of("x_langchain")},
     rules=RULES,
 )

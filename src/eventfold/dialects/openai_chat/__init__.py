@@ -7,6 +7,7 @@ differ in what they leave out, repeat and add; the page beside this says how eac
 
 from __future__ import annotations
 
+from eventfold.dialects.others import lost_of, only, reporting
 from eventfold.dialects.translation import COMMON, Dialect, Row, rule
 
 from .history import is_stored, read_messages
@@ -167,8 +168,8 @@ DIALECT = Dialect(
     recognise=lambda value: is_chat(value) or is_stored(value),
     decoder=ChatDecoder,
     read_messages=read_messages,
-    write_messages=write_messages,
-    losses=LOSSES,
+    write_messages=reporting(write_messages, only("x_openai")),
+    losses={**LOSSES, **lost_of("x_openai")},
     rules={**COMMON, **RULES},
     mapping=MAPPING,
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from eventfold.dialects.others import lost_of, only, reporting
 from eventfold.dialects.translation import Dialect, Row
 from eventfold.jsonvalue import is_array, is_object
 
@@ -75,8 +76,8 @@ DIALECT = Dialect(
     title="OpenAI Responses (openai 3.57.0)",
     recognise=is_responses,
     decoder=ResponsesDecoder,
-    write_messages=write_messages,
+    write_messages=reporting(write_messages, only("x_openai")),
     mapping=MAPPING,
-    losses=LOSSES,
+    losses={**LOSSES, **lost_of("x_openai")},
     rules=RULES,
 )

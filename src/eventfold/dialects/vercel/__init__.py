@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from eventfold.dialects.others import lost_of, reporting
 from eventfold.dialects.translation import COMMON, Dialect, Row, rule
 from eventfold.jsonvalue import is_object
 
 from .decoder import VercelDecoder
 from .request import LOSSES as WRITTEN
-from .request import write_messages
+from .request import says, write_messages
 from .stored import NOT_READ, is_ui_message, read_messages
 
 __all__ = ["DIALECT", "LOSSES", "MAPPING", "RULES", "VercelDecoder"]
@@ -134,8 +135,8 @@ DIALECT = Dialect(
     recognise=recognise,
     decoder=VercelDecoder,
     read_messages=read_messages,
-    write_messages=write_messages,
+    write_messages=reporting(write_messages, says),
     mapping=MAPPING,
-    losses=LOSSES,
+    losses={**LOSSES, **lost_of("x_vercel")},
     rules=RULES,
 )

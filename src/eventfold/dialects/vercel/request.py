@@ -172,6 +172,13 @@ def _options(block: Wire) -> Wire:
     return {"providerOptions": {provider: options}} if options else {}
 
 
+def says(block: Wire, field: str) -> bool:
+    """Tell whether the options of a block say what it has in a provider's field: all of the AI SDK's own, and of Google's the signature."""
+    return field == "x_vercel" or (
+        field == "x_gemini" and set(block[field]) == {"thoughtSignature"} and "providerOptions" in _options(block)
+    )
+
+
 def _signer(block: Wire) -> str:
     """
     Name the provider that signed a block, as the AI SDK calls it; empty when that is neither Anthropic nor Google.
