@@ -175,6 +175,14 @@ def test_a_stream_of_langchain_is_recognised(path: Path) -> None:
     assert DIALECT.recognise(values_of(path)[0])
 
 
+@pytest.mark.parametrize("name", ["graph-updates-alone", "graph-values-alone"])
+def test_a_graph_that_gives_its_state_alone_is_recognised(name: str) -> None:
+    """Its first value holds a message of LangChain's; one that holds anything else may be anybody's."""
+    assert DIALECT.recognise(VECTORS[name]["values"][0])
+    assert not DIALECT.recognise({"agent": {"messages": [{"role": "user", "content": "hi"}]}})
+    assert not DIALECT.recognise({"messages": []})
+
+
 # Streams of providers, through LangChain's own models.
 
 #: Where LangChain's sum of the chunks is not what the model said, and what it is instead (the reference's tables name the faults).

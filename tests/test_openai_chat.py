@@ -26,6 +26,7 @@ from support import ROOT, Wire
 from vector_laws import counted, differences, expected, vectors_of
 
 from eventfold import check_and_fold, read_event
+from eventfold.dialects import recognise
 from eventfold.dialects.openai_chat import DIALECT, RULES
 from eventfold.dialects.openai_chat.request import LOSSES
 from eventfold.dialects.translation import Unfit
@@ -257,6 +258,21 @@ WHOLE = {
     "usage": spent(5, 2, prompt_tokens_details={"cached_tokens": 3, "cache_write_tokens": 1}),
     "service_tier": "flex",
 }
+
+
+@pytest.mark.parametrize(
+    ("value", "ours"),
+    [
+        ({"error": {"message": "no", "type": "requests", "param": None, "code": "rate_limit_exceeded"}}, True),
+        ({"error": {"code": 429, "message": "no", "status": "RESOURCE_EXHAUSTED"}}, False),
+        ({"type": "error", "error": {"type": "overloaded_error", "message": "no"}}, False),
+        ({"jsonrpc": "2.0", "id": 1, "error": {"code": -32600, "message": "no", "type": "t"}}, False),
+        ({"error": "no"}, False),
+    ],
+)
+def test_an_error_instead_of_a_response_is_recognised(value: Wire, *, ours: bool) -> None:
+    """A stream of OpenAI may be an error alone; those of Google, Anthropic and JSON-RPC have other forms."""
+    assert (recognise([value]) is DIALECT) is ours
 
 
 def test_a_whole_response_is_read_like_its_stream() -> None:

@@ -31,7 +31,12 @@ MAPPING = (
     Row("RequireUserConfirmEvent", "input.requested, __interrupt__", "in", "calls are found by the name of the tool"),
     Row("ExternalExecutionResultEvent", "ToolMessage after the message that called has ended", "in"),
     Row("ReplyEndEvent", "the end of the message or run; error", "in"),
-    Row("CustomEvent", "values, updates, custom, chains, retrievers; parts of the content of unknown type", "in", "langchain.NAME"),
+    Row(
+        "CustomEvent",
+        "values and updates beside messages, custom, chains, retrievers; parts of the content of unknown type",
+        "in",
+        "langchain.NAME",
+    ),
     Row("SystemMsg", "SystemMessage", "out"),
     Row("UserMsg", "HumanMessage", "out"),
     Row("AssistantMsg", "AIMessage, ToolMessage, AIMessage, ...", "out", "one AIMessage for each round of calls"),

@@ -20,7 +20,7 @@ from eventfold.wire import InvalidEvent
 from .agent import Agent
 from .chunks import chunk, is_whole, message_of, output_of, result_of
 from .fields import name_in
-from .graph import MODES, Graph
+from .graph import MODES, Graph, Item, is_state
 from .protocol import EVENTS, Messages, model_name
 from .replies import Replies
 from .runs import RUN_EVENTS, runs
@@ -202,5 +202,9 @@ class LangChainDecoder(Decoder):
         elif "error" in value and set(value) <= {"error", "message", "status_code", "code"}:
             said = value.get("message") or value["error"]
             yield from self.fail({"type": "upstream", "message": repaired(said if isinstance(said, str) else json_text(said))}, value)
+        elif is_state(value) or (self._graph.bare and "type" not in value and "__interrupt__" not in value):
+            yield from self._graph.state(value)
+        elif set(value) == {"__interrupt__"}:
+            yield from self._graph.item(Item("updates", [], value))
         else:
             yield from self.unknown("value", value)

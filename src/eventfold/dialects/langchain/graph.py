@@ -3,6 +3,7 @@ Stream modes of LangGraph -> events.
 
 A mode and its payload come as one list, with a namespace before them where there are sub-graphs, or as one value after the other,
 where the list was taken apart. The mode `messages` builds replies; other modes repeat it, or are not about messages: they are kept.
+Of a graph that was asked for `updates` or `values` alone, payloads come bare: then whole messages in them build the replies.
 """
 
 from __future__ import annotations
@@ -44,6 +45,21 @@ def item_of(value: list[Any]) -> Item | None:
     return Item("messages", [], rest) if message_of(mode) is not None and is_object(payload) else None
 
 
+def messages_in(state: Any) -> list[Wire]:
+    """Give the messages that a graph's state, or what a node changed of it, holds; none when it holds anything else as such."""
+    held: Any = state.get("messages") if is_object(state) else None
+    found = [message_of(part) for part in (held if is_array(held) else [held])]
+    return [message for message in found if message is not None] if all(message is not None for message in found) else []
+
+
+def is_state(value: Wire) -> bool:
+    """Tell whether a value is a state, or what nodes changed of it, with messages."""
+    if "type" in value:
+        return False
+    nodes = bool(value) and all(change is None or is_object(change) or is_array(change) for change in value.values())
+    return bool(messages_in(value)) or (nodes and any(messages_in(change) for change in value.values()))
+
+
 class Graph:
     """Reads what a graph streams."""
 
@@ -55,6 +71,9 @@ class Graph:
         self._run: Hashable = ("graph", 0)
         self._runs = 0
         self._sent: Wire | None = None  #: a message, as far as it was sent
+        self._streams = False  #: whether messages come by a mode of their own
+        self._heard: set[str] = set()  #: ids of messages that came in a state
+        self.bare = False  #: whether states come bare, so that what holds no message may be one, too
 
     @property
     def waits(self) -> bool:
@@ -64,6 +83,7 @@ class Graph:
     def announce(self, mode: str) -> None:
         """Take a mode that stands alone: its payload comes next."""
         self._mode = mode
+        self._streams = True
 
     def payload(self, value: Any) -> Iterator[Any]:
         """Take the payload of the mode that came before."""
@@ -72,6 +92,7 @@ class Graph:
 
     def lists(self, value: list[Any]) -> Iterator[Any]:
         """Take a list."""
+        self._streams = True
         item = item_of(value)
         if item is not None:
             yield from self.item(item)
@@ -113,6 +134,21 @@ class Graph:
             yield self._decoder.replies.custom(repaired(item.mode), said)
             if item.mode == "updates" and is_object(pair) and "__interrupt__" in pair:
                 self._decoder.replies.ask(pair["__interrupt__"])
+
+    def state(self, value: Wire) -> Iterator[Any]:
+        """Take a state, or what nodes changed of it, that came bare. It repeats messages that came before, and those that were streamed."""
+        self.bare = True
+        changes: dict[str, Any] = {"": value} if messages_in(value) else value
+        for node, change in [] if self._streams else changes.items():
+            for message in messages_in(change):
+                message_id = message.get("id")
+                if isinstance(message_id, str):
+                    if message_id in self._heard:
+                        continue
+                    self._heard.add(message_id)
+                yield from self._message(message, {"langgraph_node": node} if node else {})
+        if self._streams or any(not is_object(change) or set(change) != {"messages"} for change in changes.values()):
+            yield self._decoder.replies.custom("values" if "" in changes else "updates", value)
 
     def _message(self, message: Wire, metadata: Wire) -> Iterator[Any]:
         """Take a message that a node gave."""

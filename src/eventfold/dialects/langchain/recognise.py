@@ -7,7 +7,7 @@ from typing import Any
 from eventfold.jsonvalue import is_array, is_object
 
 from .chunks import message_of
-from .graph import MODES, item_of
+from .graph import MODES, is_state, item_of, messages_in
 from .runs import RUN_EVENTS
 
 _METHODS = frozenset({"lifecycle", "messages", "tools", "values", "updates", "checkpoints", "custom", "tasks", "input.requested"})
@@ -26,7 +26,7 @@ def recognise(value: Any) -> bool:
     if value.get("type") == "event":
         params = value.get("params")
         return value.get("method") in _METHODS and is_object(params) and is_array(params.get("namespace")) and "data" in params
-    return _is_message(value)
+    return _is_message(value) or (is_state(value) and any(map(_is_own, _messages_of(value))))
 
 
 def _is_event(value: dict[str, Any], event: str) -> bool:
@@ -38,13 +38,22 @@ def _is_event(value: dict[str, Any], event: str) -> bool:
     return event.startswith("content-block-") and isinstance(value.get("index"), int) and any(is_object(part) for part in parts)
 
 
+def _messages_of(state: dict[str, Any]) -> list[dict[str, Any]]:
+    """Give the messages of a state, or of what nodes changed of it."""
+    return messages_in(state) or [message for change in state.values() for message in messages_in(change)]
+
+
 def _is_message(value: Any) -> bool:
     message = message_of(value)
     if message is None or not is_object(value):
         return False
     if set(value) == {"type", "data"} or value.get("lc") == 1:
         return True
-    return "role" not in value and any(name in message for name in _OWN)
+    return "role" not in value and _is_own(message)
+
+
+def _is_own(message: dict[str, Any]) -> bool:
+    return any(name in message for name in _OWN)
 
 
 def _is_graph(value: list[Any]) -> bool:
