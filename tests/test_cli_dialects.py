@@ -100,6 +100,14 @@ def test_what_is_known_to_nobody_is_said(run: Callable[..., tuple[int, bytes, st
     assert err.splitlines()[0] == f"eventfold: {path} looks like nothing that is known; read as eventfold"
 
 
+def test_what_no_dialect_reads_is_known_by_sight(run: Callable[..., tuple[int, bytes, str]], stored: Callable[[Any], Path]) -> None:
+    """A stream of a known kind that nobody reads is named, with a way to one that is read."""
+    path = stored({"model": "llama3.2", "message": {"role": "assistant", "content": "Hi"}, "done": False})
+    code, _, err = run("check", "--dialect", "auto", path)
+    assert code == 2
+    assert err.splitlines()[0].startswith(f"eventfold: {path} looks like Ollama's own stream, which no dialect reads; ")
+
+
 def test_a_stream_is_converted_as_it_comes(run: Callable[..., tuple[int, bytes, str]]) -> None:
     """Events go out one by one, as lines or as server-sent events, and fold to the same message."""
     messages = check_and_fold(RECORDING.read_bytes()).messages

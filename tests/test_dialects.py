@@ -25,6 +25,7 @@ from support import RECORDINGS, ROOT, Wire, events_of, recording_name
 
 from eventfold import InvalidEvent, read_event
 from eventfold.dialects import NAMES, Dialect, UnknownDialect, all_rules, dialect, recognise
+from eventfold.dialects.neighbours import neighbour
 from eventfold.dialects.others import FIELDS, KEPT_BY_ANOTHER
 from eventfold.dialects.reading import DialectChecker, Recogniser
 from eventfold.dialects.translation import MIXED, UNFIT, Decoder
@@ -241,6 +242,43 @@ def test_a_value_of_another_dialect_is_an_error_that_names_it(name: str, other: 
     assert [finding.index for finding in mixed] == [len(PURE[name])]
     assert dialect(other).title in mixed[0].message
     assert mixed[0].severity is Severity.ERROR
+
+
+#: Values of streams that no dialect reads, by a word of what is said of them.
+NEIGHBOURS: dict[str, Wire] = {
+    "Ollama": {"model": "llama3.2", "created_at": "2026-01-01T00:00:00Z", "message": {"role": "assistant", "content": "Hi"}, "done": False},
+    "text completions": {"id": "cmpl-1", "object": "text_completion", "created": 1, "choices": [{"text": "Hi", "index": 0}], "model": "m"},
+    "Assistants": {
+        "id": "msg_1",
+        "object": "thread.message.delta",
+        "delta": {"content": [{"index": 0, "type": "text", "text": {"value": "Hi"}}]},
+    },
+    "Realtime": {"event_id": "event_1", "type": "session.created", "session": {"id": "sess_1", "object": "realtime.session"}},
+    "fullStream": {"type": "text-delta", "id": "0", "text": "Hi"},
+    "ConverseStream": {"contentBlockDelta": {"delta": {"text": "Hi"}, "contentBlockIndex": 0}},
+    "Cohere": {"type": "content-delta", "index": 0, "delta": {"message": {"content": {"text": "Hi"}}}},
+}
+
+
+@pytest.mark.parametrize("name", NEIGHBOURS)
+def test_a_stream_that_no_dialect_reads_is_known_by_sight(name: str) -> None:
+    """What it looks like is said, with a dialect to go to; and no dialect takes it for its own."""
+    assert [each.name for each in DIALECTS if each.recognise(NEIGHBOURS[name])] == []
+    said = neighbour(NEIGHBOURS[name])
+    assert name in said
+    assert any(said.endswith(f" {other}") for other in NAMES)
+
+
+@given(arbitrary)
+def test_nothing_makes_a_neighbour_raise(value: Any) -> None:
+    """Any JSON may be asked about; what is no object is nobody's."""
+    assert neighbour(value) == "" or is_object(value)
+
+
+@pytest.mark.parametrize("name", PURE)
+def test_nothing_of_a_dialect_is_taken_for_a_neighbours(name: str) -> None:
+    """The first values of streams that are read look like none that are not."""
+    assert neighbour(PURE[name][0]) == ""
 
 
 ASKED = [each for each in DIALECTS if KEPT_BY_ANOTHER in each.losses]

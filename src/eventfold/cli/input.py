@@ -182,7 +182,7 @@ class Input:
         self.checker = self._checker(NATIVE if found is None else found.name)
         if seen:
             self._say(
-                f"{self.name} looks like nothing that is known; read as {NATIVE}"
+                f"{self.name} looks like {recogniser.like or 'nothing that is known'}; read as {NATIVE}"
                 if found is None
                 else f"{self.name} is read as {found.name} ({found.title})"
             )
@@ -201,6 +201,8 @@ class Input:
         found = recogniser.found
         if found is not None and found.name != NATIVE:
             self._say(f"{self.name} looks like {found.title}: `--dialect {found.name}` reads it")
+        elif found is None and recogniser.like:
+            self._say(f"{self.name} looks like {recogniser.like}")
 
     def _checker(self, name: str) -> Checker:
         from eventfold.check import Checker

@@ -19,6 +19,7 @@ from eventfold.wire import DONE, Framer
 from eventfold.wire.json_text import Unreadable, parse
 
 from . import recognise
+from .neighbours import neighbour
 from .translation import MIXED, OF_STREAMS, UNFIT, UNKNOWN, Remark, Unfit
 
 if TYPE_CHECKING:
@@ -145,6 +146,7 @@ class Recogniser:
 
     def __init__(self) -> None:
         self.found: Dialect | None = None
+        self.like = ""  #: what it looks like, when no dialect reads it
         self._framer = Framer()
         self._values = 0
         self._bytes = 0
@@ -169,4 +171,5 @@ class Recogniser:
             self.found = recognise([value])
             if self.found is not None:
                 return True
+            self.like = self.like or neighbour(value)
         return False
