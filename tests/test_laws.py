@@ -345,11 +345,27 @@ _EMPTY: Wire = {
         {"type": "tool_result", "id": "b", "name": "", "output": [{"type": "text", "id": "b/0", "text": ""}], "state": "success"},
     ],
 }
+#: A result that runs and has finished, with what only a result from outside brings.
+_RUNS_ON: Wire = {
+    **_EMPTY,
+    "content": [
+        {"type": "tool_call", "id": "b", "name": "", "input": ""},
+        {
+            "type": "tool_result",
+            "id": "b",
+            "name": "",
+            "output": [{"type": "text", "id": "b/0", "text": ""}],
+            "x_provisional": True,
+            "finished_at": "2026-01-01T00:00:01",
+        },
+    ],
+}
 
 
 @four_times
 @example(_NOT_STREAMED, [])
 @example(_EMPTY, [])
+@example(_RUNS_ON, [])
 @given(messages(), cuts())
 def test_law_6_what_unfolding_loses_is_listed(message: Wire, pieces: list[int]) -> None:
     """Any message comes back equal outside the losses, and nothing is listed in vain."""

@@ -317,7 +317,7 @@ class _Writer:
         whole = {key: copy_json(value) for key, value in block.items() if key not in {"created_at", "finished_at", PROVISIONAL}}
         if again:
             whole |= {"state": "success", "output": ""}
-        elif state == _RUNNING and "finished_at" in block:
+        if state == _RUNNING and "finished_at" in block:
             self.lose(f"{pointer}/finished_at", "a running result is not finished")
         elif state != _RUNNING and "finished_at" not in block:
             self.lose(f"{pointer}/finished_at", "a result that came from outside is finished")

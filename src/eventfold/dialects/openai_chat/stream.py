@@ -62,6 +62,7 @@ class ChatDecoder(Decoder):
         self._last = ""  #: id of the response before
         self._names: set[str] = set()
         self._count = 0
+        self._held: Wire | None = None  #: what Azure says of a prompt, after a response: the next chunk says whose it is
 
     def decode(self, value: Any) -> Iterator[Any]:
         """Read a chunk, a whole response or an error."""
@@ -78,19 +79,31 @@ class ChatDecoder(Decoder):
             self.remark("openai-chat.after-done", "the response has ended with [DONE]")
             yield self._custom("value", mended(value))
             return
+        if self._answer is not None and self._answer.finished and "prompt_filter_results" in value and not _choices(value):
+            yield from self._take_held()
+            self._held = value
+            return
         if self._answer is not None and self._is_other(self._answer, value):
             yield from self._end(done=False)
+        yield from self._take_held()
         yield from self._take(value)
         if self._answer is not None and self._answer.whole:
             yield from self._end(done=True)
 
     def done(self) -> Iterator[Any]:
         """End the response: the provider says that it is complete."""
-        return self._end(done=True)
+        yield from self._take_held()
+        yield from self._end(done=True)
 
     def end(self) -> Iterator[Any]:
         """End the response that is left."""
-        return self._end(done=False)
+        yield from self._take_held()
+        yield from self._end(done=False)
+
+    def _take_held(self) -> Iterator[Any]:
+        held, self._held = self._held, None
+        if held is not None:
+            yield from self._take(held)
 
     # --- which response --------------------------------------------------------------------------
 
@@ -104,8 +117,6 @@ class ChatDecoder(Decoder):
         if _is_whole(value):
             # MiniMax closes a stream with the whole response, which has the id of the one that was streamed.
             return not given or given != answer.id
-        if "prompt_filter_results" in value and not _choices(value):
-            return answer.finished
         if not given or given == answer.id:
             return False
         if not answer.id:

@@ -65,9 +65,11 @@ class Tools:
         self.run.asked.discard(tool.key)
 
     def begin(self, chunk: Wire, step: int) -> Iterator[Any]:
-        """Begin a part, unless the step has one of the call."""
+        """Begin a part, unless the step has one of the call, or one of an earlier step has no result yet."""
         known = self.find(chunk["toolCallId"])
-        if known is not None and (known.step == step or not known.available):
+        if known is not None and known.step != step:
+            yield from self.settle(known)
+        if known is not None and (known.step == step or not self.run.parts[known.key].answered):
             self._remark("vercel.already-started", f"the call {known.id!r} has begun")
             return
         call_id = chunk["toolCallId"] or f"{self.run.reply_id}/call-{len(self.all) + 1}"
