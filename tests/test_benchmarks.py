@@ -64,9 +64,10 @@ def test_doing_nothing_is_no_win() -> None:
     assert rows[FLOOR].prove(len(events) - 1, told, len(events)) != ""
 
 
-def test_the_parts_are_those_of_every_event() -> None:
-    """Each type of event is counted as often as it comes."""
-    events = list(WORKLOADS[0].make(_SCALE))
+@pytest.mark.parametrize("workload", WORKLOADS, ids=lambda workload: workload.name)
+def test_the_parts_are_those_of_every_event(workload: Workload) -> None:
+    """Each type of event is counted as often as it comes, on every workload."""
+    events = list(workload.make(_SCALE))
     found, messages = parts(lines_of(events).splitlines())
     assert {name: row[0] for name, row in found.items()} == Counter(EVENTS[event["type"]] for event in events)
     assert all(sum(row[1:]) > 0 for row in found.values())
