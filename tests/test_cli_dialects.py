@@ -102,7 +102,9 @@ def test_what_is_known_to_nobody_is_said(run: Callable[..., tuple[int, bytes, st
 
 def test_what_no_dialect_reads_is_known_by_sight(run: Callable[..., tuple[int, bytes, str]], stored: Callable[[Any], Path]) -> None:
     """A stream of a known kind that nobody reads is named, with a way to one that is read."""
-    path = stored({"model": "llama3.2", "message": {"role": "assistant", "content": "Hi"}, "done": False})
+    path = stored(
+        {"model": "llama3.2", "created_at": "2026-01-01T00:00:00Z", "message": {"role": "assistant", "content": "Hi"}, "done": False}
+    )
     code, _, err = run("check", "--dialect", "auto", path)
     assert code == 2
     assert err.splitlines()[0].startswith(f"eventfold: {path} looks like Ollama's own stream, which no dialect reads; ")

@@ -281,6 +281,48 @@ def test_nothing_of_a_dialect_is_taken_for_a_neighbours(name: str) -> None:
     assert neighbour(PURE[name][0]) == ""
 
 
+@pytest.mark.parametrize("name", PURE)
+@given(st.data())
+def test_whose_an_odd_value_is_can_always_be_asked(name: str, data: st.DataObject) -> None:
+    """A value of a dialect with something odd in it makes nobody raise who is asked whether it is theirs."""
+    value = data.draw(with_odd_value(data.draw(st.sampled_from(PURE[name]))))
+    for each in DIALECTS:
+        assert each.recognise(value) in {True, False}
+        assert each.last_resort is None or each.last_resort(value) in {True, False}
+    assert isinstance(neighbour(value), str)
+
+
+@pytest.mark.parametrize("value", [{"type": "event", "method": {}, "params": {}}, {"id": "a", "role": {}, "content": "x"}])
+def test_unhashable_words_are_nobodys(value: Wire) -> None:
+    """Objects where words are expected, in the middle of a stream: the value is of no known kind."""
+    assert recognise([value]) is None
+    for each in READ:
+        DialectChecker(each).feed(json.dumps(value).encode() + b"\n")
+
+
+def test_what_else_is_wrong_with_a_foreign_value_is_said_too() -> None:
+    """LangChain's messages wait for what comes next: what is wrong with one is no fault of that."""
+    checker = DialectChecker(dialect("langchain"))
+    checker.feed(b'{"type": "tool", "content": "x", "tool_call_id": "nobody\'s"}\n' + json.dumps(PURE["openai_chat"][0]).encode() + b"\n")
+    assert [finding.rule for finding in checker.finish()] == ["langchain.result-without-call", MIXED]
+
+
+def test_what_a_graphs_author_streams_is_nobody_elses() -> None:
+    """The mode `custom` of LangGraph carries what its author likes, such as chunks for a user interface."""
+    checker = DialectChecker(dialect("langchain"))
+    chunk: Wire = {"type": "AIMessageChunk", "content": "hi", "id": "a", "chunk_position": "last", "tool_call_chunks": []}
+    checker.feed(json.dumps([chunk, {"langgraph_node": "agent"}]).encode() + b"\n" + json.dumps(PURE["vercel"][0]).encode() + b"\n")
+    assert [finding.rule for finding in checker.finish()] == ["dialect.unknown"]
+
+
+def test_a_neighbour_in_a_stream_of_a_dialect_is_named() -> None:
+    """The AI SDK's fullStream begins like its UI message stream: what is wrong with its deltas says what it looks like."""
+    checker = DialectChecker(dialect("vercel"))
+    values = [{"type": "start"}, {"type": "text-start", "id": "1"}, NEIGHBOURS["fullStream"]]
+    checker.feed(b"".join(json.dumps(value).encode() + b"\n" for value in values))
+    assert any("it looks like the AI SDK's fullStream" in finding.message for finding in checker.finish())
+
+
 ASKED = [each for each in DIALECTS if KEPT_BY_ANOTHER in each.losses]
 
 
@@ -301,6 +343,16 @@ def test_what_another_provider_keeps_is_a_loss_unless_its_block_is_lost(each: Di
     lost = [f"/0/content/{place}/{field}" for place in (0, 1, 3) if f"/0/content/{place}" not in losses]
     own = f"/content/*/{field}" not in each.losses[KEPT_BY_ANOTHER]
     assert [pointer for pointer in losses if pointer.endswith(field)] == ([] if own else lost)
+
+
+@pytest.mark.parametrize("each", [each for each in ASKED if each.name not in {"gemini", "anthropic"}], ids=named)
+def test_what_is_kept_of_a_call_is_a_loss_though_the_call_is_said_otherwise(each: Dialect) -> None:
+    """A call that nobody answered is sent, as one that did not run: its signature is lost all the same, unless it is sent."""
+    call = {"type": "tool_call", "id": "c", "name": "f", "input": "{}", "x_gemini": {"thoughtSignature": "s"}}
+    message = {"role": "assistant", "name": "n", "id": "m", "created_at": "2026-01-01", "content": [call]}
+    assert each.write_messages is not None
+    said, losses = each.write_messages([message])
+    assert ("/0/content/0/x_gemini" in {loss.pointer for loss in losses}) == ('"s"' not in json.dumps(said))
 
 
 @pytest.mark.parametrize("each", DIALECTS, ids=named)

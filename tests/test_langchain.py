@@ -183,6 +183,12 @@ def test_a_graph_that_gives_its_state_alone_is_recognised(name: str) -> None:
     assert not DIALECT.recognise({"messages": []})
 
 
+def test_a_call_that_a_state_asks_about_waits_for_the_user() -> None:
+    """The interrupt stands beside the messages, as `invoke` gives it: the call is not handed out, but asked about."""
+    _, answer = heard(DIALECT, VECTORS["graph-values-when-the-user-is-asked"]["values"]).messages
+    assert [block["state"] for block in answer["content"]] == ["asking"]
+
+
 # Streams of providers, through LangChain's own models.
 
 #: Where LangChain's sum of the chunks is not what the model said, and what it is instead (the reference's tables name the faults).

@@ -142,11 +142,11 @@ def _url(stream: Stream, pointer: str) -> bool:
 
 
 def _first_so(stream: Stream, pointer: str) -> bool:
-    """Tell whether data without bytes, in a result, has the media type of its first delta."""
+    """Tell whether data in a result has the media type of its first delta."""
     part: Wire = value_at(stream.ours, pointer.removesuffix("/source/media_type"))
     deltas = [event for event in stream.events if event["type"] == "TOOL_RESULT_DATA_DELTA" and event["block_id"] == part["id"]]
     said = [event["media_type"] for event in deltas if event["tool_call_id"] == stream.block(pointer)["id"]]
-    return part["source"].get("data") == "" and said[:1] == [part["source"]["media_type"]]
+    return said[:1] == [part["source"]["media_type"]]
 
 
 def _external(stream: Stream, pointer: str) -> bool:
@@ -217,10 +217,10 @@ DIFFERENCES: dict[str, Row] = {
     ),
     "hint end": Row(r"/content/\d+/finished_at", _hint, "the clock", "the event's time", "fault 34"),
     "media type of a URL": Row(r"/content/\d+/source/media_type", _begun_so, "takes the delta's", "START's wins", "fault 27"),
-    "media type of no bytes": Row(
+    "media types in results": Row(
         r"/content/\d+/output/\d+/source/media_type",
         _first_so,
-        "takes that of the newest delta while there are no bytes",
+        "takes the newest delta's",
         "the first one's wins",
         "fault 27",
     ),
@@ -347,8 +347,8 @@ MERGED: list[Wire] = [
     },
     {"type": "REPLY_END", "id": "2", "created_at": "2026-01-02", "reply_id": "r", "session_id": "s", "metadata": {"b": 2, "c": 2}},
 ]
-#: Data in a result that stays without bytes, told by two deltas, which is seldom drawn.
-BYTELESS: list[Wire] = [
+#: Data in a result told by two deltas of two media types, and such at an empty URL: both are seldom drawn.
+TWO_TYPES: list[Wire] = [
     {"id": str(place), "created_at": f"2026-01-0{place + 1}", "reply_id": "r", **event}
     for place, event in enumerate(
         [
@@ -357,7 +357,8 @@ BYTELESS: list[Wire] = [
             {"type": "TOOL_CALL_END", "tool_call_id": "c"},
             {"type": "TOOL_RESULT_START", "tool_call_id": "c", "tool_call_name": "t"},
             {"type": "TOOL_RESULT_DATA_DELTA", "tool_call_id": "c", "block_id": "d", "media_type": "image/png", "data": ""},
-            {"type": "TOOL_RESULT_DATA_DELTA", "tool_call_id": "c", "block_id": "d", "media_type": "image/gif", "data": ""},
+            {"type": "TOOL_RESULT_DATA_DELTA", "tool_call_id": "c", "block_id": "d", "media_type": "image/gif", "data": "QQ=="},
+            {"type": "TOOL_RESULT_DATA_DELTA", "tool_call_id": "c", "block_id": "e", "media_type": "image/gif", "url": ""},
         ]
     )
 ]
@@ -365,11 +366,12 @@ BYTELESS: list[Wire] = [
 
 @given(replies())
 @example(MERGED)
-@example(BYTELESS)
+@example(TWO_TYPES)
 def test_ours_and_agentscopes_reducer_agree(events: list[Wire]) -> None:
     """On a random valid stream, each difference is explained by a row of the table, and only URLs that are not whole are refused."""
-    # An empty one it takes for none.
-    urls = {place: event["url"] for place, event in enumerate(events) if "_DELTA" in event["type"] and event.get("url")}
+    urls = {place: event["url"] for place, event in enumerate(events) if "_DELTA" in event["type"] and event.get("url") is not None}
+    # That of a data block it takes for none when it is empty.
+    urls = {place: url for place, url in urls.items() if url or events[place]["type"] != "DATA_BLOCK_DELTA"}
     assert compare(events).refused == [place for place, url in urls.items() if _refuses(url)]
 
 
@@ -380,7 +382,7 @@ def test_every_row_is_hit() -> None:
         @seed(number)
         @settings(max_examples=100, database=None, deadline=None)
         @given(st.one_of(replies(), replies(moves=40, roles=("assistant",))))
-        @example(BYTELESS)
+        @example(TWO_TYPES)
         def look(events: list[Wire]) -> None:
             compare(events)
 

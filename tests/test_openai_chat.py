@@ -26,9 +26,10 @@ from support import ROOT, Wire
 from vector_laws import counted, differences, expected, vectors_of
 
 from eventfold import check_and_fold, read_event
-from eventfold.dialects import recognise
+from eventfold.dialects import dialect
 from eventfold.dialects.openai_chat import DIALECT, RULES
 from eventfold.dialects.openai_chat.request import LOSSES
+from eventfold.dialects.reading import Recogniser
 from eventfold.dialects.translation import Unfit
 from eventfold.findings import Severity
 from eventfold.fuzz.strategies import messages, replies
@@ -272,7 +273,18 @@ WHOLE = {
 )
 def test_an_error_instead_of_a_response_is_recognised(value: Wire, *, ours: bool) -> None:
     """A stream of OpenAI may be an error alone; those of Google, Anthropic and JSON-RPC have other forms."""
-    assert (recognise([value]) is DIALECT) is ours
+    recogniser = Recogniser()
+    recogniser.feed(json.dumps(value).encode() + b"\n")
+    recogniser.finish()
+    assert (recogniser.found is DIALECT) is ours
+
+
+def test_an_error_before_a_stream_does_not_say_whose_that_is() -> None:
+    """Many answer with such an error: what comes after it, on a second try, decides."""
+    recogniser = Recogniser()
+    recogniser.feed(b'{"error": {"message": "no", "type": "t", "param": null, "code": null}}\n')
+    assert recogniser.feed(b'{"type": "message_start", "message": {"id": "m", "type": "message", "role": "assistant", "content": []}}\n')
+    assert recogniser.found is dialect("anthropic")
 
 
 def test_a_whole_response_is_read_like_its_stream() -> None:

@@ -89,3 +89,9 @@ def recognise(values: Iterable[Any]) -> Dialect | None:
             if found.recognise(value):
                 return found
     return None
+
+
+def last_resort(value: Any) -> Dialect | None:
+    """Tell which dialect a value may be of, when nothing else says whose the stream is."""
+    resorts = ((each, each.last_resort) for each in map(dialect, NAMES))
+    return next((each for each, may_be in resorts if may_be is not None and may_be(value)), None)

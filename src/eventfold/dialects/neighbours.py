@@ -20,7 +20,12 @@ _REALTIME = ("session.", "conversation.item.", "input_audio_buffer.", "rate_limi
 
 
 def _is_ollama(value: Wire) -> bool:
-    return isinstance(value.get("done"), bool) and isinstance(value.get("model"), str) and ("message" in value or "response" in value)
+    return (
+        isinstance(value.get("done"), bool)
+        and isinstance(value.get("model"), str)
+        and "created_at" in value
+        and ("message" in value or "response" in value)
+    )
 
 
 def _is_realtime(value: Wire) -> bool:

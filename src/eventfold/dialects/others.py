@@ -37,17 +37,21 @@ def reporting(write: Callable[[Iterable[Wire]], Said], says: Callable[[Wire, str
         given = list(messages)
         value, losses = write(given)
         lost = {loss.pointer for loss in losses}
-        return Said(value, [*losses, *(loss for loss in _kept(given, says) if loss.pointer.rpartition("/")[0] not in lost)])
+        return Said(value, [*losses, *_kept(given, says, lost)])
 
     return written
 
 
-def _kept(messages: list[Wire], says: Callable[[Wire, str], bool]) -> Iterator[Loss]:
+def _kept(messages: list[Wire], says: Callable[[Wire, str], bool], lost: set[str]) -> Iterator[Loss]:
     for i, message in enumerate(messages):
         for j, block in enumerate(message["content"]):
+            pointer = f"/{i}/content/{j}"
+            # Thinking that is lost is left out whole. Of what else is reported, some is said in another way.
+            if f"/{i}" in lost or (block["type"] == "thinking" and pointer in lost):
+                continue
             for field in FIELDS:
                 if is_object(block.get(field)) and block[field] and not says(block, field):
-                    yield Loss(f"/{i}/content/{j}/{field}", KEPT_BY_ANOTHER)
+                    yield Loss(f"{pointer}/{field}", KEPT_BY_ANOTHER)
 
 
 def only(*own: str) -> Callable[[Wire, str], bool]:

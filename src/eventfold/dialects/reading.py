@@ -18,7 +18,7 @@ from eventfold.stored import check_message
 from eventfold.wire import DONE, Framer
 from eventfold.wire.json_text import Unreadable, parse
 
-from . import recognise
+from . import last_resort, recognise
 from .neighbours import neighbour
 from .translation import MIXED, OF_STREAMS, UNFIT, UNKNOWN, Remark, Unfit
 
@@ -104,13 +104,21 @@ class DialectChecker(Checker):
             self._collector.add(rule, (detail,), index=index, line=self._line, pointer=pointer, related=related, values={"detail": detail})
 
     def _judged(self, value: Any, remarks: list[Remark]) -> list[Remark]:
-        """Say of a value that the dialect does not read whose it is, if it is another dialect's."""
-        if not any(remark.rule in {UNKNOWN, UNFIT} for remark in remarks) or self.dialect.recognise(value):
+        """Say of a value that the dialect does not read whose it is, or what it looks like."""
+        late = self._decoder.late
+        missed = [place for place, remark in enumerate(remarks) if place >= late and remark.rule in {UNKNOWN, UNFIT}]
+        if not missed or self.dialect.recognise(value):
             return remarks
-        other = recognise([value])
-        if other is None:
+        other = None if self._decoder.open_to_others else recognise([value])
+        if other is not None:
+            mixed = Remark(MIXED, f"a value of {other.title} in a stream of {self.dialect.title}")
+            return [*(remark for place, remark in enumerate(remarks) if place not in missed), mixed]
+        like = neighbour(value)
+        if not like:
             return remarks
-        return [Remark(MIXED, f"a value of {other.title} in a stream of {self.dialect.title}")]
+        return [
+            remark._replace(detail=f"{remark.detail}; it looks like {like}") if i in missed else remark for i, remark in enumerate(remarks)
+        ]
 
     def _take_messages(self) -> None:
         if self.dialect.read_messages is None:
@@ -145,11 +153,17 @@ class Recogniser:
     """Recognises the dialect of a stream from its first bytes."""
 
     def __init__(self) -> None:
-        self.found: Dialect | None = None
+        self._found: Dialect | None = None
+        self._weakly: Dialect | None = None
         self.like = ""  #: what it looks like, when no dialect reads it
         self._framer = Framer()
         self._values = 0
         self._bytes = 0
+
+    @property
+    def found(self) -> Dialect | None:
+        """The dialect: whose a value surely is, else whose one may be."""
+        return self._found or self._weakly
 
     def feed(self, data: bytes) -> bool:
         """Look at bytes. Tells whether enough was seen: `found` is the dialect, or None when nothing says which."""
@@ -158,7 +172,7 @@ class Recogniser:
 
     def finish(self) -> None:
         """Look at what is left at the end of the input."""
-        if self.found is None:
+        if self._found is None:
             self._look(self._framer.finish())
 
     def _look(self, frames: Iterator[tuple[int, bytes]]) -> bool:
@@ -168,8 +182,9 @@ class Recogniser:
                 value, _ = parse(data)
             except Unreadable:
                 continue
-            self.found = recognise([value])
-            if self.found is not None:
+            self._found = recognise([value])
+            if self._found is not None:
                 return True
+            self._weakly = self._weakly or last_resort(value)
             self.like = self.like or neighbour(value)
         return False

@@ -68,9 +68,12 @@ class Decoder:
 
     #: Whether it is given lone surrogates as they stand, and joins what is split between two values.
     halves = False
+    #: Whether values of any making may come, as what is known of the stream so far says.
+    open_to_others = False
 
     def __init__(self) -> None:
         self.remarks: list[Remark] = []  #: what the last value broke
+        self.late = 0  #: how many of the remarks are about the value before, which waited for the last
         self.losses: list[Loss] = []  #: what could not be carried, so far
         self.index = -1  #: of the last foreign value
         self.now = EPOCH  #: the last time that was seen
@@ -88,6 +91,7 @@ class Decoder:
         """Translate; what is wrong is remarked and never raised."""
         self.index += 1
         self.remarks.clear()
+        self.late = 0
         try:
             yield from translate(*values)
         except Unfit as error:
@@ -187,6 +191,8 @@ class Dialect:
     title: str  #: what people call it, with the versions it was measured on
     #: Tells whether a value looks like the first of a stream, or like a stored message, of this dialect.
     recognise: Callable[[Any], bool]
+    #: Tells whether a value may be of this dialect when nothing else in the stream says whose it is.
+    last_resort: Callable[[Any], bool] | None = None
     decoder: Callable[[], Decoder] | None = None
     encoder: Callable[[], Encoder] | None = None
     #: A foreign value that holds messages -> messages of ours. Raises Unfit.

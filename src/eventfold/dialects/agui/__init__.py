@@ -223,7 +223,9 @@ def _is_message(value: Any) -> bool:
     role = value.get("role")
     text = isinstance(value.get("content"), str)
     calls = role == "assistant" and is_array(value.get("toolCalls"))
-    return calls or (role == "tool" and isinstance(value.get("toolCallId"), str)) or (role in {"activity", "reasoning", "user"} and text)
+    return (
+        calls or (role == "tool" and isinstance(value.get("toolCallId"), str)) or (str(role) in {"activity", "reasoning", "user"} and text)
+    )
 
 
 DIALECT = Dialect(

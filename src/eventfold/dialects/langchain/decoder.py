@@ -20,10 +20,11 @@ from eventfold.wire import InvalidEvent
 from .agent import Agent
 from .chunks import chunk, is_whole, message_of, output_of, result_of
 from .fields import name_in
-from .graph import MODES, Graph, Item, is_state
+from .graph import MODES, Graph, Item
 from .protocol import EVENTS, Messages, model_name
 from .replies import Replies
 from .runs import RUN_EVENTS, runs
+from .states import INTERRUPT
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
@@ -68,10 +69,16 @@ class LangChainDecoder(Decoder):
                 return
             self._paired = bool(self._paired)
             yield from self._settle(held)
+            self.late = len(self.remarks)
         if self._paired is not False and not self._graph.waits and depth_of(value) <= _DEEPEST and message_of(value) is not None:
             self._held = copy_json(value)
         else:
             yield from self._value(value)
+
+    @property
+    def open_to_others(self) -> bool:
+        """Whether values of any making may come: the mode `custom` of a graph is its author's."""
+        return self._graph.seen
 
     def _settle(self, held: Wire) -> Iterator[Any]:
         """Take a message that was held. What is wrong with it costs the next value nothing."""
@@ -101,6 +108,7 @@ class LangChainDecoder(Decoder):
     def _named(self, value: Wire) -> Iterator[Any]:
         """Take an object, which says what it is."""
         if (message := message_of(value)) is not None:
+            self._graph.streams = True
             yield from self.message(message)
         elif name_in(value, "event") in RUN_EVENTS and isinstance(value.get("run_id"), str):
             yield from runs(self, value)
@@ -202,9 +210,9 @@ class LangChainDecoder(Decoder):
         elif "error" in value and set(value) <= {"error", "message", "status_code", "code"}:
             said = value.get("message") or value["error"]
             yield from self.fail({"type": "upstream", "message": repaired(said if isinstance(said, str) else json_text(said))}, value)
-        elif is_state(value) or (self._graph.bare and "type" not in value and "__interrupt__" not in value):
+        elif self._graph.takes(value):
             yield from self._graph.state(value)
-        elif set(value) == {"__interrupt__"}:
+        elif INTERRUPT in value:
             yield from self._graph.item(Item("updates", [], value))
         else:
             yield from self.unknown("value", value)

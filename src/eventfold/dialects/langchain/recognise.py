@@ -7,8 +7,9 @@ from typing import Any
 from eventfold.jsonvalue import is_array, is_object
 
 from .chunks import message_of
-from .graph import MODES, is_state, item_of, messages_in
+from .graph import MODES, item_of
 from .runs import RUN_EVENTS
+from .states import is_state, messages_in
 
 _METHODS = frozenset({"lifecycle", "messages", "tools", "values", "updates", "checkpoints", "custom", "tasks", "input.requested"})
 #: Fields that LangChain's own messages have.
@@ -25,7 +26,7 @@ def recognise(value: Any) -> bool:
         return _is_event(value, value["event"])
     if value.get("type") == "event":
         params = value.get("params")
-        return value.get("method") in _METHODS and is_object(params) and is_array(params.get("namespace")) and "data" in params
+        return str(value.get("method")) in _METHODS and is_object(params) and is_array(params.get("namespace")) and "data" in params
     return _is_message(value) or (is_state(value) and any(map(_is_own, _messages_of(value))))
 
 

@@ -12,7 +12,7 @@ from eventfold.dialects.translation import COMMON, Dialect, Row, rule
 
 from .history import is_stored, read_messages
 from .request import LOSSES, write_messages
-from .stream import ChatDecoder, is_chat
+from .stream import ChatDecoder, is_chat, is_error
 
 RULES = {
     "openai-chat.truncated": rule(
@@ -166,6 +166,7 @@ DIALECT = Dialect(
     name="openai_chat",
     title="OpenAI Chat Completions (openai 3.57.0)",
     recognise=lambda value: is_chat(value) or is_stored(value),
+    last_resort=is_error,
     decoder=ChatDecoder,
     read_messages=read_messages,
     write_messages=reporting(write_messages, only("x_openai")),

@@ -237,12 +237,15 @@ def _begins(value: Wire) -> bool:
 
 
 def is_chat(value: Any) -> bool:
-    """Tell whether a value is a chunk or a whole response, or an error instead of one, and of no other format."""
-    if not is_object(value):
+    """Tell whether a value is a chunk or a whole response, and of no other format."""
+    if not is_object(value) or not is_array(value.get("choices")):
         return False
-    if not is_array(value.get("choices")):
-        error = value.get("error")
-        return set(value) == {"error"} and is_object(error) and isinstance(error.get("message"), str) and {"type", "code"} <= set(error)
     named = _is_known(value.get("object")) or "prompt_filter_results" in value
     deltas = [is_object(choice) and any(is_object(choice.get(name)) for name in ("delta", "message")) for choice in value["choices"]]
     return named or (bool(deltas) and all(deltas) and "type" not in value)
+
+
+def is_error(value: Any) -> bool:
+    """Tell whether a value is an error as OpenAI's interfaces answer, and all that take after them."""
+    error = value.get("error") if is_object(value) and set(value) == {"error"} else None
+    return is_object(error) and isinstance(error.get("message"), str) and {"type", "code"} <= set(error)

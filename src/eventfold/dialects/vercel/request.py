@@ -174,9 +174,11 @@ def _options(block: Wire) -> Wire:
 
 def says(block: Wire, field: str) -> bool:
     """Tell whether the options of a block say what it has in a provider's field: all of the AI SDK's own, and of Google's the signature."""
-    return field == "x_vercel" or (
-        field == "x_gemini" and set(block[field]) == {"thoughtSignature"} and "providerOptions" in _options(block)
-    )
+    if field == "x_vercel":
+        return True
+    options: Wire = _options(block).get("providerOptions", {}) if block["type"] != "tool_result" else {}
+    google: Wire = options.get("google", {})
+    return field == "x_gemini" and block[field] == {"thoughtSignature": google.get("thoughtSignature")}
 
 
 def _signer(block: Wire) -> str:
