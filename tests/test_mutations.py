@@ -108,7 +108,7 @@ def names(kind: str) -> set[str]:
 
 def things(event: Wire) -> set[str]:
     """Name what an event is about: blocks by kind and id, calls by id."""
-    if "block_id" in event:
+    if "block_id" in event and "tool_call_id" not in event:
         return {f"{event['type'].partition('_')[0]} {event['block_id']}"}
     items = [item for name in ("tool_calls", "confirm_results", "execution_results") for item in event.get(name, ())]
     ids = [event["tool_call_id"]] if "tool_call_id" in event else [item.get("tool_call", item)["id"] for item in items]
